@@ -1,0 +1,44 @@
+/* What the program takes where the user states no budget and no number of threads.
+ * The library has no such defaults; here "90 % of what is free now" becomes bytes, within the limits
+ * of the container. Internal to app.
+ *
+ *     slci_budgets budgets = {.vram_bytes = -1, .ram_bytes = -1};     // both to be chosen
+ *     SLC_TRY(slci_default_budgets(choice, cuda_index, &log, &budgets));
+ */
+#ifndef SLC_APP_DEFAULTS_H
+#define SLC_APP_DEFAULTS_H
+
+#include <stdint.h>
+
+#include "core/device.h"
+#include "core/log.h"
+#include "core/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SLCI_BUDGET_UNSET (-1)
+
+/* Bytes; SLCI_BUDGET_UNSET is replaced, anything else is kept. */
+typedef struct slci_budgets {
+    int64_t vram_bytes;
+    int64_t ram_bytes;
+} slci_budgets;
+
+/* Fills in what is unset. On a card, --vram is 90 % of its free memory and --ram 90 % of the host's.
+ * On the host device both come from the same memory: together they are 90 % of it, in equal parts
+ * or what the one that was given leaves. SLC_ERROR_DEVICE when the device cannot be opened or the
+ * system does not say how much memory it has. */
+SLC_MUST_USE slc_status slci_default_budgets(slc_device_choice choice, int cuda_index, slc_log *log,
+                                             slci_budgets *budgets);
+
+/* The processors this process may use: its affinity mask, within the quota of its control group and
+ * of those above it, rounded up. At least 1. `root` is "" for the machine itself, and a directory of
+ * made-up files in tests (the mask is the process's own). */
+int slci_default_threads(const char *root);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,115 @@
+/* The imaging job: from visibility files to a dirty image, under a budget of memory.
+ * This is `sluice image` as a function. It looks at the data, plans, streams rows through the device
+ * and writes the files asked for. Everything it says goes to the log; nothing is printed.
+ *
+ *     slc_image_options options;
+ *     slc_image_options_init(&options);
+ *     options.inputs = inputs; options.n_inputs = 1; options.outputs = outputs; options.n_outputs = 1;
+ *     options.vram_bytes = 256 << 20; options.ram_bytes = 1 << 30;
+ *     SLC_TRY(slc_image_run(&options, &result));
+ */
+#ifndef SLC_APP_IMAGE_H
+#define SLC_APP_IMAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/log.h"
+#include "core/numerics.h"
+#include "core/status.h"
+#include "io/image_file.h"
+#include "io/vis.h"
+#include "ooc/engine.h"
+#include "ooc/plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum slc_weighting { SLC_WEIGHT_NATURAL, SLC_WEIGHT_UNIFORM, SLC_WEIGHT_BRIGGS } slc_weighting;
+
+typedef enum slc_progress_stage {
+    SLC_STAGE_SURVEY,
+    SLC_STAGE_IMAGE,
+    SLC_STAGE_PSF,
+    SLC_STAGE_WRITE,
+    SLC_STAGE_COUNT
+} slc_progress_stage;
+
+/* Called from the engine's thread; `done` and `total` in visibilities × pixels (survey: rows). */
+typedef void (*slc_progress_function)(void *context, slc_progress_stage stage, double done,
+                                      double total);
+
+/* Start from slc_image_options_init. All pointers are lent for the call. */
+typedef struct slc_image_options {
+    const char *const *inputs;
+    int n_inputs;
+    const char *const *outputs; /* .fits, .h5 or .png, as many as wanted; may be 0 with psf_path */
+    int n_outputs;
+    const char *psf_path;       /* NULL: none */
+    int64_t nx, ny;             /* pixels; default 512 */
+    double scale_rad;           /* 0: three pixels per fringe of the longest baseline */
+    bool has_centre;            /* --centre: the picture is moved there, the projection is not */
+    double centre_ra_rad, centre_dec_rad;
+    slc_vis_options vis;        /* selection, polarisation, weights of samples */
+    slc_weighting weighting;
+    double robust;              /* Briggs R */
+    int64_t n_planes;           /* --channels-out; default 1 */
+    bool is_complex;
+    double epsilon;             /* default 1e-6 */
+    int64_t vram_bytes;         /* budgets: zero is zero */
+    int64_t ram_bytes;
+    slc_device_choice device;
+    int cuda_index;
+    int n_threads;              /* 0: as many as the process may use */
+    bool overwrite;
+    bool dry_run;               /* survey and plan, compute and write nothing */
+    slc_log *log;
+    slc_progress_function progress;
+    void *progress_context;
+    const volatile int *cancel; /* not 0: stop with SLC_ERROR_INTERRUPTED */
+    /* Tests only: the device to use instead of opening one. Lent. NULL otherwise. */
+    slc_device *use_device;
+} slc_image_options;
+
+/* What the run did. Sums over planes and the PSF; plain data, but for plan_text and ledger_text. */
+typedef struct slc_image_result {
+    slc_image_meta meta; /* as written; plane_beam is NULL */
+    double peak;         /* Jy/beam, over finite pixels of plane 0 (of the first with data) */
+    int64_t peak_x, peak_y;
+    double peak_ra_rad, peak_dec_rad;
+    double rms;
+    double total_seconds;
+    double weight_sum;
+    double abs_sum;
+    int64_t n_used, n_flagged, n_looked_at, n_nonfinite, n_outside_uniform;
+    int64_t finite_pixels;
+    int n_fully_flagged_planes;
+    double pairs_per_second; /* used samples × finite pixels / kernel seconds */
+    slc_plan plan;           /* of the image (of plane 0) */
+    slc_engine_report report; /* what moved and how long it took, all runs together */
+    slc_numerics numerics;
+    char device_name[128];
+    int64_t context_bytes;
+    int64_t vram_limit_bytes, ram_limit_bytes, vram_peak_bytes, host_peak_bytes;
+    double survey_seconds, write_seconds;
+    char kernel_why[256];    /* which tiles take which method, and why */
+    char bottleneck[128];    /* measured */
+} slc_image_result;
+
+SLC_API void slc_image_options_init(slc_image_options *options);
+
+/* Runs the job. On failure nothing is under any final name that was not there before, and `result`
+ * is not touched. Every status can come back; the message names file, dataset, found and expected. */
+SLC_API SLC_MUST_USE slc_status slc_image_run(const slc_image_options *options,
+                                              slc_image_result *result);
+
+/* The statistics of a run as JSON (docs/stats.md lists the keys), and the plan as text for
+ * --dry-run. The caller frees the string with free(). SLC_ERROR_MEMORY. */
+SLC_API SLC_MUST_USE slc_status slc_image_stats_json(const slc_image_result *result, char **out);
+SLC_API SLC_MUST_USE slc_status slc_image_plan_text(const slc_image_result *result, char **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,46 @@
+# Options of three states. AUTO takes a package if it is there; ON insists; OFF does not look.
+
+function(sluice_three_state name help)
+    set(${name} AUTO CACHE STRING "${help}: AUTO, ON or OFF")
+    set_property(CACHE ${name} PROPERTY STRINGS AUTO ON OFF)
+    string(TOUPPER "${${name}}" value)
+    if(value MATCHES "^(1|TRUE|YES)$")
+        set(value ON)
+    elseif(value MATCHES "^(0|FALSE|NO)$")
+        set(value OFF)
+    elseif(NOT value MATCHES "^(AUTO|ON|OFF)$")
+        message(FATAL_ERROR "${name} is '${${name}}'; it takes AUTO, ON or OFF.")
+    endif()
+    set(${name} ${value} PARENT_SCOPE)
+endfunction()
+
+# sluice_optional(FITS SLUICE_FITS found package): sets HAVE_FITS, or stops if ON and missing.
+function(sluice_decide feature found package)
+    if(SLUICE_${feature} STREQUAL "OFF")
+        set(have 0)
+    elseif(found)
+        set(have 1)
+    elseif(SLUICE_${feature} STREQUAL "ON")
+        message(FATAL_ERROR
+            "SLUICE_${feature} is ON, but ${package} was not found. Install it, point "
+            "CMAKE_PREFIX_PATH at it, or set SLUICE_${feature} to AUTO or OFF.")
+    else()
+        set(have 0)
+    endif()
+    set(SLUICE_HAVE_${feature} ${have} PARENT_SCOPE)
+endfunction()
+
+# One line of the summary: what, whether, and what its absence costs.
+function(sluice_summary what have present absent)
+    string(LENGTH "${what}" length)
+    math(EXPR pad "14 - ${length}")
+    if(pad LESS 1)
+        set(pad 1)
+    endif()
+    string(REPEAT " " ${pad} space)
+    if(have)
+        message(STATUS "  ${what}${space}yes  ${present}")
+    else()
+        message(STATUS "  ${what}${space}no   ${absent}")
+    endif()
+endfunction()

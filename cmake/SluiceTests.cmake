@@ -1,0 +1,176 @@
+# Tests, benchmarks and examples, found by folder and name.
+#
+#   tests/<folder>/test_<name>.c   test_<folder>_<name>: cmocka, linked with libsluice.a and
+#                                  tests/support/*.c
+#   tests/app/*.sh, *.py           program tests; SLUICE_PROGRAM holds the path of `sluice`
+#   tests/lint/lint_*.py           lint_<name>
+#   tests/bench/bench_<name>.c     an executable, not a test; bench_<name>.cu joins it, or makes one,
+#                                  where CUDA is built in
+#   examples/<nn_name>/*.c         example_<nn_name>, and a test if run.sh lies beside it
+#
+# Labels follow from names: *_cuda is gpu, *_fault is fault, *_slow is slow, lint is lint, the rest
+# cpu. A script leaves with 77 when it could not run; a cmocka program in which every case was
+# skipped is shown as skipped (tests/support/run_cmocka).
+
+set(SLUICE_TEST_OUTPUT "${PROJECT_BINARY_DIR}/test-output")
+file(MAKE_DIRECTORY "${SLUICE_TEST_OUTPUT}")
+set(SLUICE_TEST_DEFINITIONS
+    "SLC_TEST_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"" "SLC_TEST_BUILD_DIR=\"${SLUICE_TEST_OUTPUT}\"")
+find_package(Python3 QUIET COMPONENTS Interpreter)
+set(SLUICE_N_TESTS 0)
+set(SLUICE_N_SCRIPTS 0)
+set(SLUICE_N_LINTS 0)
+
+# A sanitized program runs several times slower.
+set(SLUICE_TIMEOUT_FACTOR 1)
+if(SLUICE_SANITIZE)
+    set(SLUICE_TIMEOUT_FACTOR 4)
+endif()
+
+function(sluice_set_test_properties test stem)
+    set(seconds 120)
+    if(stem MATCHES "_cuda$")
+        set(label gpu)
+    elseif(stem MATCHES "_fault$")
+        set(label fault)
+        set(seconds 300)
+    elseif(stem MATCHES "_slow$")
+        set(label slow)
+        set(seconds 600)
+    elseif(test MATCHES "^lint_")
+        set(label lint)
+    else()
+        set(label cpu)
+    endif()
+    math(EXPR seconds "${seconds} * ${SLUICE_TIMEOUT_FACTOR}")
+    set(environment "SLUICE_SOURCE_DIR=${PROJECT_SOURCE_DIR}" "SLUICE_BUILD_DIR=${PROJECT_BINARY_DIR}")
+    if(SLUICE_HAVE_PROGRAM)
+        list(APPEND environment "SLUICE_PROGRAM=$<TARGET_FILE:sluice>")
+    endif()
+    if(SLUICE_SANITIZE MATCHES "thread")
+        list(APPEND environment
+            "TSAN_OPTIONS=halt_on_error=1:suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp")
+    elseif(SLUICE_SANITIZE MATCHES "address")
+        list(APPEND environment "UBSAN_OPTIONS=print_stacktrace=1"
+            "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0")
+    endif()
+    set_tests_properties(${test} PROPERTIES
+        LABELS ${label} TIMEOUT ${seconds} SKIP_RETURN_CODE 77
+        WORKING_DIRECTORY "${SLUICE_TEST_OUTPUT}" ENVIRONMENT "${environment}")
+endfunction()
+
+if(SLUICE_TESTS)
+    sluice_find(CMOCKA "cmocka" cmocka.h cmocka)
+    if(CMOCKA_FOUND)
+        set(SLUICE_HAVE_CMOCKA 1)
+    endif()
+endif()
+
+# ---- cmocka programs --------------------------------------------------------------------------
+if(SLUICE_HAVE_CMOCKA)
+    file(GLOB support CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/*.c")
+    set(support_objects "")
+    if(support)
+        add_library(sluice_test_support OBJECT ${support})
+        target_compile_definitions(sluice_test_support PRIVATE ${SLUICE_TEST_DEFINITIONS})
+        target_include_directories(sluice_test_support PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+        target_link_libraries(sluice_test_support PRIVATE
+            sluice_flags sluice_dependencies sluice_CMOCKA)
+        set(support_objects $<TARGET_OBJECTS:sluice_test_support>)
+    endif()
+    file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*/test_*.c")
+    foreach(source IN LISTS sources)
+        get_filename_component(stem "${source}" NAME_WE)
+        get_filename_component(folder "${source}" DIRECTORY)
+        get_filename_component(folder "${folder}" NAME)
+        if(folder STREQUAL "support" OR folder STREQUAL "bench")
+            continue()
+        endif()
+        string(REGEX REPLACE "^test_" "" name "${stem}")
+        set(test "test_${folder}_${name}")
+        add_executable(${test} "${source}" ${support_objects})
+        target_compile_definitions(${test} PRIVATE ${SLUICE_TEST_DEFINITIONS})
+        target_include_directories(${test} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+        target_link_libraries(${test} PRIVATE
+            sluice_flags sluice_static sluice_dependencies sluice_CMOCKA)
+        add_test(NAME ${test}
+            COMMAND bash "${PROJECT_SOURCE_DIR}/tests/support/run_cmocka" $<TARGET_FILE:${test}>)
+        sluice_set_test_properties(${test} ${stem})
+        math(EXPR SLUICE_N_TESTS "${SLUICE_N_TESTS} + 1")
+    endforeach()
+endif()
+
+# ---- scripts: the program from outside, and lint ------------------------------------------------
+function(sluice_add_script test script stem)
+    if(script MATCHES "\\.py$")
+        add_test(NAME ${test} COMMAND "${Python3_EXECUTABLE}" "${script}")
+    else()
+        add_test(NAME ${test} COMMAND bash "${script}")
+    endif()
+    sluice_set_test_properties(${test} ${stem})
+    math(EXPR count "${SLUICE_N_SCRIPTS} + 1")
+    set(SLUICE_N_SCRIPTS ${count} PARENT_SCOPE)
+endfunction()
+
+if(SLUICE_TESTS AND Python3_Interpreter_FOUND)
+    file(GLOB scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/app/*.sh"
+        "${PROJECT_SOURCE_DIR}/tests/app/*.py" "${PROJECT_SOURCE_DIR}/tests/package/*.sh")
+    foreach(script IN LISTS scripts)
+        get_filename_component(stem "${script}" NAME_WE)
+        # Names that begin with an underscore or "support" are modules of the tests beside them.
+        if(SLUICE_HAVE_PROGRAM AND NOT stem MATCHES "^(_|support)")
+            get_filename_component(folder "${script}" DIRECTORY)
+            get_filename_component(folder "${folder}" NAME)
+            string(REGEX REPLACE "^test_" "" name "${stem}")
+            sluice_add_script("test_${folder}_${name}" "${script}" "${stem}")
+        endif()
+    endforeach()
+    file(GLOB scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/lint/lint_*.py")
+    foreach(script IN LISTS scripts)
+        get_filename_component(stem "${script}" NAME_WE)
+        sluice_add_script("${stem}" "${script}" "${stem}")
+        math(EXPR SLUICE_N_LINTS "${SLUICE_N_LINTS} + 1")
+    endforeach()
+endif()
+
+# ---- benchmarks ---------------------------------------------------------------------------------
+if(SLUICE_BENCH)
+    file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/bench/bench_*.c")
+    if(SLUICE_HAVE_CUDA)
+        file(GLOB found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/bench/bench_*.cu")
+        list(APPEND sources ${found})
+    endif()
+    foreach(source IN LISTS sources)
+        get_filename_component(stem "${source}" NAME_WE)
+        if(stem MATCHES "_cuda$" AND NOT SLUICE_HAVE_CUDA)
+            continue()
+        endif()
+        if(TARGET ${stem})
+            target_sources(${stem} PRIVATE "${source}")
+        else()
+            add_executable(${stem} "${source}")
+            target_link_libraries(${stem} PRIVATE sluice_flags sluice_static sluice_dependencies)
+        endif()
+    endforeach()
+endif()
+
+# ---- examples -----------------------------------------------------------------------------------
+if(SLUICE_EXAMPLES)
+    file(GLOB folders CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/[0-9]*")
+    foreach(folder IN LISTS folders)
+        get_filename_component(name "${folder}" NAME)
+        file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.c")
+        if(NOT sources)
+            continue()
+        endif()
+        # Examples see what a user sees: the shared library and its public headers, no private flags
+        # but the warnings.
+        add_executable(example_${name} ${sources})
+        target_link_libraries(example_${name} PRIVATE sluice_flags sluice_shared m)
+        if(SLUICE_TESTS AND EXISTS "${folder}/run.sh" AND SLUICE_HAVE_PROGRAM)
+            add_test(NAME example_${name}
+                COMMAND bash "${folder}/run.sh" $<TARGET_FILE:example_${name}>)
+            sluice_set_test_properties(example_${name} example_${name})
+        endif()
+    endforeach()
+endif()

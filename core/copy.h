@@ -1,0 +1,26 @@
+/* Copies between strided layouts on the host.
+ * One entry for every pair of layouts: memcpy where both are contiguous, row-wise memcpy where the
+ * inner dimension is, a blocked transpose, else the general loop with its dimensions sorted by the
+ * source's stride. The device's counterpart is slc_stream_copy_strided.
+ *
+ *     SLC_TRY(slc_copy_host(dst, &dst_layout, src, &src_layout));
+ */
+#ifndef SLC_CORE_COPY_H
+#define SLC_CORE_COPY_H
+
+#include "core/layout.h"
+#include "core/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Copies src to dst (host memory, same shape and dtype, not overlapping). A source stride of 0
+ * broadcasts. SLC_ERROR_ARGUMENT when shapes or dtypes differ. */
+SLC_API SLC_MUST_USE slc_status slc_copy_host(void *dst, const slc_layout *dst_layout,
+                                              const void *src, const slc_layout *src_layout);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,46 @@
+/* How a strided copy on a device is done: which of four ways, and with what loops.
+ * A pure function of two layouts and two addresses, so it is tested without a card. Internal to core;
+ * core/device_cuda.c and core/copy_cuda.cu follow it. */
+#ifndef SLC_CORE_COPY_PLAN_H
+#define SLC_CORE_COPY_PLAN_H
+
+#include <stdint.h>
+
+#include "core/layout.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum slci_copy_way {
+    SLCI_COPY_CONTIGUOUS, /* one run: n_bytes */
+    SLCI_COPY_PITCHED,    /* rows of shape[1] · unit_bytes, both with positive pitches */
+    SLCI_COPY_TRANSPOSE,  /* source dense in the last dimension, destination in the one before */
+    SLCI_COPY_GENERAL     /* anything else; the last dimension is the best one for neighbours */
+} slci_copy_way;
+
+/* One more than a layout has: an element too badly aligned for one access is split. */
+#define SLCI_COPY_MAX_RANK (SLC_MAX_RANK + 1)
+
+/* Unit (i0, i1, …) goes from src_offset + Σ i_d · src_stride[d] to dst_offset + Σ i_d · dst_stride[d],
+ * both in bytes from the base pointers. The last dimension is the fastest. */
+typedef struct slci_copy_plan {
+    slci_copy_way way;
+    int rank;       /* >= 1 */
+    int unit_bytes; /* of one access: 1, 2, 4, 8 or 16; every address is a multiple of it */
+    int64_t n_bytes;
+    int64_t dst_offset;
+    int64_t src_offset;
+    int64_t shape[SLCI_COPY_MAX_RANK];
+    int64_t dst_stride[SLCI_COPY_MAX_RANK];
+    int64_t src_stride[SLCI_COPY_MAX_RANK];
+} slci_copy_plan;
+
+/* Layouts of one shape and dtype with at least one element; the addresses only for their alignment. */
+void slci_copy_plan_init(const void *dst, const slc_layout *dst_layout, const void *src,
+                         const slc_layout *src_layout, slci_copy_plan *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,53 @@
+/* Element types of arrays, in memory and in files.
+ * A dtype is a small number with a table behind it; byte order is a property of a layout in a file,
+ * not of a dtype: in memory everything is native.
+ *
+ *     int64_t bytes = slc_dtype_bytes(SLC_C64);        // 8
+ *     const char *name = slc_dtype_name(SLC_C64);      // "c64"
+ */
+#ifndef SLC_CORE_DTYPE_H
+#define SLC_CORE_DTYPE_H
+
+#include <stdint.h>
+
+#include "core/api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* X(code, name, bytes). C64 is two f32 (real, imaginary), C128 two f64; FIXED128 is core/fixed.h. */
+#define SLC_DTYPE_MAP(X) \
+    X(SLC_U8, "u8", 1)   \
+    X(SLC_I8, "i8", 1)   \
+    X(SLC_U16, "u16", 2) \
+    X(SLC_I16, "i16", 2) \
+    X(SLC_U32, "u32", 4) \
+    X(SLC_I32, "i32", 4) \
+    X(SLC_U64, "u64", 8) \
+    X(SLC_I64, "i64", 8) \
+    X(SLC_F16, "f16", 2) \
+    X(SLC_F32, "f32", 4) \
+    X(SLC_F64, "f64", 8) \
+    X(SLC_C32, "c32", 4) \
+    X(SLC_C64, "c64", 8) \
+    X(SLC_C128, "c128", 16) \
+    X(SLC_FIXED128, "fixed128", 16)
+
+typedef enum slc_dtype {
+#define SLC_DTYPE_ENUM(code, name, bytes) code,
+    SLC_DTYPE_MAP(SLC_DTYPE_ENUM)
+#undef SLC_DTYPE_ENUM
+    SLC_DTYPE_COUNT
+} slc_dtype;
+
+/* Bytes of one element; 0 for a number that is no dtype. */
+SLC_API int64_t slc_dtype_bytes(slc_dtype dtype);
+
+/* "f32"; "unknown" for a number that is no dtype. Static storage. */
+SLC_API const char *slc_dtype_name(slc_dtype dtype);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

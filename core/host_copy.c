@@ -1,0 +1,111 @@
+/* The work behind the host device's copies: large ones are cut into pieces for the pool, because one
+ * core fills only a part of the memory bus (docs: 8.5 GB/s on one thread, 27 on four). A piece has at
+ * least 1 MiB, so that handing it out costs nothing beside it; two pieces a thread even out
+ * threads that come late. */
+#include <string.h>
+
+#include "core/checked.h"
+#include "core/copy.h"
+#include "core/device_host.h"
+
+#define SMALLEST_PIECE_BYTES (1 << 20)
+#define PIECES_PER_THREAD 2
+
+/* Pieces of whole cache lines, so that no two threads write to one. */
+#define PIECE_ALIGNMENT 4096
+
+typedef struct span {
+    char *dst;
+    const char *src; /* NULL: set to `value` */
+    int64_t bytes;
+    int64_t piece_bytes;
+    uint8_t value;
+} span;
+
+static slc_status run_piece(void *context, int64_t index, int worker) {
+    (void)worker;
+    const span *self = context;
+    const int64_t begin = index * self->piece_bytes;
+    const size_t bytes = (size_t)slc_min_i64(self->piece_bytes, self->bytes - begin);
+    if (self->src != NULL) {
+        memcpy(self->dst + begin, self->src + begin, bytes);
+    } else {
+        memset(self->dst + begin, self->value, bytes);
+    }
+    return SLC_OK;
+}
+
+static slc_status run_span(slc_pool *pool, span *self) {
+    const int64_t wanted = (int64_t)slc_pool_size(pool) * PIECES_PER_THREAD;
+    const int64_t n_pieces = slc_min_i64(wanted, self->bytes / SMALLEST_PIECE_BYTES);
+    if (n_pieces < 2 || slc_pool_size(pool) == 1) {
+        self->piece_bytes = self->bytes;
+        return run_piece(self, 0, 0);
+    }
+    self->piece_bytes = slc_round_up(slc_ceil_div(self->bytes, n_pieces), PIECE_ALIGNMENT);
+    return slc_pool_for(pool, slc_ceil_div(self->bytes, self->piece_bytes), run_piece, self);
+}
+
+slc_status slci_host_run_copy(slc_pool *pool, void *dst, const void *src, int64_t bytes) {
+    span work = {.dst = dst, .src = src, .bytes = bytes};
+    return run_span(pool, &work);
+}
+
+slc_status slci_host_run_set(slc_pool *pool, void *memory, uint8_t value, int64_t bytes) {
+    span work = {.dst = memory, .bytes = bytes, .value = value};
+    return run_span(pool, &work);
+}
+
+typedef struct strided_work {
+    void *dst;
+    const void *src;
+    slc_layout dst_layout;
+    slc_layout src_layout;
+    int axis; /* cut along this dimension */
+    int64_t piece_extent;
+} strided_work;
+
+static slc_status run_strided_piece(void *context, int64_t index, int worker) {
+    (void)worker;
+    const strided_work *self = context;
+    slc_box box = {.rank = self->dst_layout.rank};
+    for (int d = 0; d < box.rank; d++) {
+        box.extent[d] = self->dst_layout.shape[d];
+    }
+    box.origin[self->axis] = index * self->piece_extent;
+    box.extent[self->axis] =
+        slc_min_i64(self->piece_extent, box.extent[self->axis] - box.origin[self->axis]);
+    const slc_layout dst_piece = slc_layout_slice(&self->dst_layout, &box);
+    const slc_layout src_piece = slc_layout_slice(&self->src_layout, &box);
+    return slc_copy_host(self->dst, &dst_piece, self->src, &src_piece);
+}
+
+static int64_t magnitude(int64_t stride) {
+    return stride < 0 ? -stride : stride;
+}
+
+slc_status slci_host_run_copy_strided(slc_pool *pool, void *dst, const slc_layout *dst_layout,
+                                      const void *src, const slc_layout *src_layout) {
+    const int64_t wanted = (int64_t)slc_pool_size(pool) * PIECES_PER_THREAD;
+    const int64_t n_pieces =
+        slc_min_i64(wanted, slc_layout_bytes(dst_layout) / SMALLEST_PIECE_BYTES);
+    strided_work work = {.dst = dst,
+                         .src = src,
+                         .dst_layout = *dst_layout,
+                         .src_layout = *src_layout,
+                         .axis = -1};
+    /* Of the dimensions long enough, the destination's slowest: pieces then write apart. */
+    for (int d = 0; d < dst_layout->rank; d++) {
+        const bool is_long = dst_layout->shape[d] >= n_pieces;
+        if (is_long && (work.axis < 0 || magnitude(dst_layout->stride_bytes[d]) >
+                                             magnitude(dst_layout->stride_bytes[work.axis]))) {
+            work.axis = d;
+        }
+    }
+    if (n_pieces < 2 || slc_pool_size(pool) == 1 || work.axis < 0) {
+        return slc_copy_host(dst, dst_layout, src, src_layout);
+    }
+    const int64_t extent = dst_layout->shape[work.axis];
+    work.piece_extent = slc_ceil_div(extent, n_pieces);
+    return slc_pool_for(pool, slc_ceil_div(extent, work.piece_extent), run_strided_piece, &work);
+}

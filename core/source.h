@@ -1,0 +1,105 @@
+/* Where a job's inputs come from and where its outputs go.
+ * A source gives boxes of one or more fields (arrays that are read together because one reader
+ * produces them); a sink takes boxes. The engine knows nothing else about files. Implementations
+ * embed the base struct as their first member and fill in its table.
+ *
+ *     void *dst[] = {uvw, NULL, weight};                      // NULL: this field is not wanted
+ *     SLC_TRY(slc_source_read(source, &rows, dst));
+ */
+#ifndef SLC_CORE_SOURCE_H
+#define SLC_CORE_SOURCE_H
+
+#include <stdint.h>
+
+#include "core/box.h"
+#include "core/layout.h"
+#include "core/status.h"
+
+/* C's atomic and C++'s have the same size and alignment, but no common spelling before C++23. */
+#ifdef __cplusplus
+#include <atomic>
+typedef std::atomic<int64_t> slc_counter;
+#else
+#include <stdatomic.h>
+typedef _Atomic int64_t slc_counter;
+#endif
+
+#define SLC_MAX_FIELDS 4
+#define SLC_IDENTITY_BYTES 256
+
+typedef struct slc_source slc_source;
+typedef struct slc_sink slc_sink;
+
+/* What a source has done so far. Written with atomics, read at any time. */
+typedef struct slc_source_counters {
+    slc_counter chunks_read;
+    slc_counter chunks_decoded;
+    slc_counter bytes_read; /* stored bytes fetched from files */
+    slc_counter read_ns;    /* time inside read(), summed over threads */
+} slc_source_counters;
+
+typedef struct slc_source_ops {
+    /* Reads `box` into dst[f], dense in C order, for each field f whose dst is not NULL. The box has
+     * `shared_rank` dimensions; a field's further dimensions are read whole. Thread-safe on disjoint
+     * boxes; starts no threads; may wait on locks of its own library. */
+    slc_status (*read)(slc_source *source, const slc_box *box, void *const *dst);
+    /* (optional) The first index past the natural unit (chunk) that holds `index` on axis `axis`. */
+    int64_t (*next_unit)(slc_source *source, int axis, int64_t index);
+    /* (optional) After the last read: that the inputs did not change meanwhile. */
+    slc_status (*finish)(slc_source *source);
+    void (*destroy)(slc_source *source);
+} slc_source_ops;
+
+struct slc_source {
+    const slc_source_ops *ops;
+    int shared_rank;                   /* leading dimensions that all fields have in common */
+    int n_fields;
+    slc_layout fields[SLC_MAX_FIELDS]; /* shape and in-memory dtype of each field, dense */
+    char name[SLC_IDENTITY_BYTES];     /* for messages: usually the file's name */
+    char identity[SLC_IDENTITY_BYTES]; /* for resuming: names, sizes, times of the inputs */
+    slc_source_counters counters;
+};
+
+typedef struct slc_sink_ops {
+    /* Writes one dense box from host memory. Called from one thread at a time. */
+    slc_status (*write)(slc_sink *sink, const slc_box *box, const void *src);
+    /* Makes the result durable under its final name; after it, or a failure, only destroy. */
+    slc_status (*commit)(slc_sink *sink);
+    /* Gives everything back; without a commit nothing is left under the final name. */
+    void (*destroy)(slc_sink *sink);
+} slc_sink_ops;
+
+struct slc_sink {
+    const slc_sink_ops *ops;
+    slc_layout layout; /* shape and dtype of what is written */
+    char name[SLC_IDENTITY_BYTES];
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The statuses are the implementation's: SLC_ERROR_INPUT for damaged or contradictory data (file,
+ * dataset, found, expected), SLC_ERROR_MEMORY. */
+SLC_API SLC_MUST_USE slc_status slc_source_read(slc_source *source, const slc_box *box,
+                                                void *const *dst);
+SLC_API int64_t slc_source_next_unit(slc_source *source, int axis, int64_t index);
+SLC_API SLC_MUST_USE slc_status slc_source_finish(slc_source *source);
+SLC_API void slc_source_destroy(slc_source *source);
+
+SLC_API SLC_MUST_USE slc_status slc_sink_write(slc_sink *sink, const slc_box *box,
+                                               const void *src);
+SLC_API SLC_MUST_USE slc_status slc_sink_commit(slc_sink *sink);
+SLC_API void slc_sink_destroy(slc_sink *sink);
+
+/* A source over one dense array in host memory (lent for the source's life), and a sink into one. */
+SLC_API SLC_MUST_USE slc_status slc_source_create_memory(const char *name,
+                                                         const slc_layout *layout,
+                                                         const void *data, slc_source **out);
+SLC_API SLC_MUST_USE slc_status slc_sink_create_memory(const char *name, const slc_layout *layout,
+                                                       void *data, slc_sink **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,265 @@
+/* Output files that appear whole or not at all.
+ *
+ *     begin:   NAME.fits  ->  NAME.part-PID-N.fits, made with O_EXCL in the same folder
+ *     commit:  fsync(file), rename to NAME.fits, fsync(folder)
+ *
+ * Without `overwrite` the rename must not replace a file that has appeared meanwhile: the kernel is
+ * asked for that (RENAME_NOREPLACE), and where the file system cannot, a hard link is made, which
+ * fails if the name is taken. A symbolic link as the final name is followed first, so that the link
+ * stays and its target is replaced. What is not an ordinary file (a folder, a device, a pipe) can
+ * neither be synced nor renamed over, and is refused. */
+#include "io/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "core/checked.h"
+
+#define MAX_ATTEMPTS 1000
+
+/* "folder" of "folder/name"; "." where there is none; "/" stays. */
+static void folder_of(const char *path, char folder[SLC_PATH_BYTES]) {
+    const char *const slash = strrchr(path, '/');
+    if (slash == NULL) {
+        (void)strcpy(folder, ".");
+        return;
+    }
+    const size_t n = slash == path ? 1 : (size_t)(slash - path);
+    memcpy(folder, path, n);
+    folder[n] = '\0';
+}
+
+static const char *name_of(const char *path) {
+    const char *const slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+static const char *describe_mode(mode_t mode) {
+    if (S_ISDIR(mode)) {
+        return "a folder";
+    }
+    if (S_ISFIFO(mode)) {
+        return "a pipe";
+    }
+    if (S_ISSOCK(mode)) {
+        return "a socket";
+    }
+    return "a device";
+}
+
+/* The name to write to: `path`, or what it points at where it is a symbolic link. */
+static slc_status follow_link(const char *path, char final_path[SLC_PATH_BYTES]) {
+    struct stat info;
+    if (lstat(path, &info) != 0 || !S_ISLNK(info.st_mode)) {
+        (void)strcpy(final_path, path);
+        return SLC_OK;
+    }
+    char *const target = realpath(path, NULL);
+    if (target == NULL) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s is a link whose target cannot be reached: %s; name "
+                        "the target itself", path, strerror(errno));
+    }
+    const size_t n = strlen(target);
+    if (n < SLC_PATH_BYTES) {
+        memcpy(final_path, target, n + 1);
+    }
+    free(target);
+    if (n >= SLC_PATH_BYTES) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s is a link to a name of %zu bytes; at most %d work",
+                        path, n, SLC_PATH_BYTES - 1);
+    }
+    return SLC_OK;
+}
+
+/* That the final name is free, or an ordinary file that may be replaced. */
+static slc_status check_final(const char *path, bool overwrite) {
+    struct stat info;
+    if (stat(path, &info) != 0) {
+        return SLC_OK; /* absent; whether it can be made is seen by making the temporary file */
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s is %s; the output is renamed into place when it is "
+                        "whole, so name an ordinary file", path, describe_mode(info.st_mode));
+    }
+    if (!overwrite) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s exists; --overwrite replaces it", path);
+    }
+    return SLC_OK;
+}
+
+static slc_status check_folder(const char *path) {
+    char folder[SLC_PATH_BYTES];
+    folder_of(path, folder);
+    struct stat info;
+    if (stat(folder, &info) != 0) {
+        const int reason = errno;
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write %s: folder %s: %s%s", path, folder,
+                        strerror(reason), reason == ENOENT ? "; make it first" : "");
+    }
+    if (!S_ISDIR(info.st_mode)) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write %s: %s is not a folder", path, folder);
+    }
+    return SLC_OK;
+}
+
+static slc_status resolve(const char *path, bool overwrite, char final_path[SLC_PATH_BYTES]) {
+    const size_t n = strlen(path);
+    if (n == 0) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "the output has an empty name");
+    }
+    if (n >= SLC_PATH_BYTES) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "the output's name has %zu bytes; at most %d work", n,
+                        SLC_PATH_BYTES - 1);
+    }
+    SLC_TRY(follow_link(path, final_path));
+    SLC_TRY(check_final(final_path, overwrite));
+    if (path[n - 1] == '/') {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s names a folder; the output needs a file name", path);
+    }
+    return check_folder(final_path);
+}
+
+/* Makes the temporary file. Its name ends as the final one does, because writers look at that; a
+ * name that is near the file system's limit loses the end of its stem. */
+static slc_status make_temporary(const char *final_path, char *temporary, size_t capacity) {
+    const char *const name = name_of(final_path);
+    const char *const dot = strrchr(name, '.');
+    const char *const extension = dot == NULL || dot == name ? name + strlen(name) : dot;
+    const size_t extension_bytes = strlen(extension);
+    const size_t room = 31; /* ".part-PID-N" with the largest PID and N */
+    size_t stem_bytes = (size_t)(extension - name);
+    if (stem_bytes + extension_bytes + room > 255) {
+        stem_bytes = extension_bytes + room < 255 ? 255 - room - extension_bytes : 0;
+        /* Not in the middle of a UTF-8 character. */
+        while (stem_bytes > 0 && ((unsigned char)name[stem_bytes] & 0xC0) == 0x80) {
+            stem_bytes--;
+        }
+    }
+    const int folder_bytes = (int)(name - final_path);
+    for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        (void)snprintf(temporary, capacity, "%.*s%.*s.part-%ld-%d%s", folder_bytes, final_path,
+                       (int)stem_bytes, name, (long)getpid(), attempt, extension);
+        const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0) {
+            (void)close(fd);
+            return SLC_OK;
+        }
+        if (errno != EEXIST) {
+            break;
+        }
+    }
+    const int reason = errno;
+    temporary[0] = '\0';
+    return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write %s: no file can be made in its folder: %s",
+                    final_path, strerror(reason));
+}
+
+/* That so many bytes fit: on the file system, and under the process's own limit for a file. */
+static slc_status check_space(const char *path, int64_t needed_bytes) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        (uint64_t)needed_bytes > (uint64_t)limit.rlim_cur) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s needs %lld bytes, and this process may write files of "
+                        "at most %llu (ulimit -f)", path, (long long)needed_bytes,
+                        (unsigned long long)limit.rlim_cur);
+    }
+    char folder[SLC_PATH_BYTES];
+    folder_of(path, folder);
+    struct statvfs space;
+    int64_t free_bytes = 0;
+    if (statvfs(folder, &space) != 0 ||
+        !slc_checked_mul((int64_t)space.f_bavail, (int64_t)space.f_frsize, &free_bytes)) {
+        return SLC_OK; /* a file system that cannot say is left to the writing */
+    }
+    if (needed_bytes > free_bytes) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s needs %lld bytes, and %s has %lld free", path,
+                        (long long)needed_bytes, folder, (long long)free_bytes);
+    }
+    return SLC_OK;
+}
+
+slc_status slc_outfile_check(const char *path, bool overwrite, int64_t needed_bytes) {
+    slc_outfile probe;
+    SLC_TRY(slc_outfile_begin(path, overwrite, &probe));
+    const slc_status status = check_space(probe.final_path, needed_bytes);
+    slc_outfile_abandon(&probe);
+    return status;
+}
+
+slc_status slc_outfile_begin(const char *path, bool overwrite, slc_outfile *out) {
+    memset(out, 0, sizeof *out);
+    SLC_TRY(resolve(path, overwrite, out->final_path));
+    out->overwrite = overwrite;
+    return make_temporary(out->final_path, out->temporary_path, sizeof out->temporary_path);
+}
+
+static slc_status sync_path(const char *path, int flags) {
+    const int fd = open(path, flags | O_CLOEXEC);
+    if (fd < 0) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot open %s to sync it: %s", path, strerror(errno));
+    }
+    /* EINVAL: a file system that cannot sync folders has nothing to sync. */
+    const bool is_bad = fsync(fd) != 0 && errno != EINVAL;
+    const int reason = errno;
+    (void)close(fd);
+    if (is_bad) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s could not be written to the disk: %s", path,
+                        strerror(reason));
+    }
+    return SLC_OK;
+}
+
+/* Gives the temporary file its final name only if that is free. 0 or an errno. */
+static int rename_if_free(const char *from, const char *to) {
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
+        return 0;
+    }
+    if (errno != EINVAL && errno != ENOSYS) {
+        return errno;
+    }
+    if (link(from, to) != 0) {
+        return errno;
+    }
+    return unlink(from) == 0 ? 0 : errno;
+}
+
+slc_status slc_outfile_commit(slc_outfile *out) {
+    slc_status status = sync_path(out->temporary_path, O_RDONLY);
+    if (status == SLC_OK) {
+        int reason = 0;
+        if (!out->overwrite) {
+            reason = rename_if_free(out->temporary_path, out->final_path);
+        } else if (rename(out->temporary_path, out->final_path) != 0) {
+            reason = errno;
+        }
+        if (reason == EEXIST) {
+            status = SLC_FAIL(SLC_ERROR_OUTPUT, "%s has appeared during the run; --overwrite "
+                              "replaces it", out->final_path);
+        } else if (reason != 0) {
+            status = SLC_FAIL(SLC_ERROR_OUTPUT, "cannot give %s its name: %s", out->final_path,
+                              strerror(reason));
+        }
+    }
+    if (status != SLC_OK) {
+        slc_outfile_abandon(out);
+        return status;
+    }
+    out->temporary_path[0] = '\0';
+    char folder[SLC_PATH_BYTES];
+    folder_of(out->final_path, folder);
+    return sync_path(folder, O_RDONLY | O_DIRECTORY);
+}
+
+void slc_outfile_abandon(slc_outfile *out) {
+    if (out->temporary_path[0] != '\0') {
+        (void)unlink(out->temporary_path);
+        out->temporary_path[0] = '\0';
+    }
+}

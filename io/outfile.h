@@ -1,0 +1,50 @@
+/* Output files that appear whole or not at all.
+ * A file is written under a temporary name in its final folder, synced, and renamed. Nothing that is
+ * half-written ever has the final name, and a failure or interrupt leaves nothing behind.
+ *
+ *     slc_outfile out;
+ *     SLC_TRY(slc_outfile_begin("dirty.fits", false, &out));
+ *     ... write to out.temporary_path ...
+ *     SLC_TRY(slc_outfile_commit(&out));          // or slc_outfile_abandon(&out)
+ */
+#ifndef SLC_IO_OUTFILE_H
+#define SLC_IO_OUTFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SLC_PATH_BYTES 4096
+
+typedef struct slc_outfile {
+    char final_path[SLC_PATH_BYTES];
+    char temporary_path[SLC_PATH_BYTES + 32]; /* same folder, same extension; "" when none is open */
+    bool overwrite;
+} slc_outfile;
+
+/* Before any work: that the folder exists and can be written (by really making a file there), that
+ * the final name is free or `overwrite` is set, and that `needed_bytes` (0: unknown) fit on the file
+ * system. SLC_ERROR_OUTPUT says which of these fails. */
+SLC_API SLC_MUST_USE slc_status slc_outfile_check(const char *path, bool overwrite,
+                                                  int64_t needed_bytes);
+
+/* Chooses and creates the temporary file (empty). SLC_ERROR_OUTPUT. */
+SLC_API SLC_MUST_USE slc_status slc_outfile_begin(const char *path, bool overwrite,
+                                                  slc_outfile *out);
+
+/* fsync, rename to the final name (never over an existing file unless `overwrite`), fsync the folder.
+ * On failure the temporary file is removed. SLC_ERROR_OUTPUT. */
+SLC_API SLC_MUST_USE slc_status slc_outfile_commit(slc_outfile *out);
+
+/* Removes the temporary file. Does nothing after a commit, or for a struct of zeros. */
+SLC_API void slc_outfile_abandon(slc_outfile *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,130 @@
+/* Visibility sets as sources: UVH5 of every version, and plain sets in HDF5 or .npz.
+ * One or several files are one set whose rows follow each other in the order given. Selection,
+ * polarisation, flags and weights are applied while reading, so what comes out is ready to be summed:
+ * unused samples have weight 0 and value 0.
+ *
+ *     slc_vis_options options = {.polarisation = SLC_POL_AUTO};
+ *     SLC_TRY(slc_vis_open(paths, n_paths, &options, &source));
+ *     const slc_vis_meta *meta = slc_vis_get_meta(source);     // meta->n_rows, meta->freq_hz, ...
+ */
+#ifndef SLC_IO_VIS_H
+#define SLC_IO_VIS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/log.h"
+#include "core/source.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Fields of the source; the shared dimension is the row. uvw [row, 3] f64 in metres, vis [row, chan]
+ * c64, weight [row, chan] f32. Rows of autocorrelations, other phase centres or times outside the
+ * selection are there with weight 0, so that a row's number never depends on the selection. */
+enum { SLC_VIS_UVW, SLC_VIS_DATA, SLC_VIS_WEIGHT, SLC_VIS_N_FIELDS };
+
+typedef enum slc_polarisation {
+    SLC_POL_AUTO, /* the file's one polarisation, else I from parallel hands */
+    SLC_POL_I,
+    SLC_POL_XX,
+    SLC_POL_YY,
+    SLC_POL_RR,
+    SLC_POL_LL
+} slc_polarisation;
+
+/* Zero is the default of every member. Ranges are 0-based and half-open; end 0 means "to the end". */
+typedef struct slc_vis_options {
+    slc_polarisation polarisation;
+    int64_t channel_begin, channel_end;
+    int64_t time_begin, time_end;       /* of the sorted distinct times */
+    double uv_min_wavelengths;          /* keep uv_min <= hypot(u, v) < uv_max; max 0: no limit */
+    double uv_max_wavelengths;
+    bool use_autos;
+    bool use_unit_weights;    /* 1 where not flagged, whatever nsamples holds */
+    bool weight_by_time;      /* multiply by integration_time */
+    bool conjugate;           /* take V* */
+    const char *phase_centre; /* NULL: the only one */
+    int64_t cache_bytes;      /* room for chunk rows of the library's cache; 0: one row of chunks */
+    slc_log *log;             /* lent; may be NULL */
+} slc_vis_options;
+
+typedef enum slc_vis_frame { SLC_FRAME_ICRS, SLC_FRAME_FK5, SLC_FRAME_UNPROJECTED } slc_vis_frame;
+
+/* What the set is. Strings are "" and numbers NaN or 0 where the file has nothing to say. */
+typedef struct slc_vis_meta {
+    char format[32];  /* "UVH5 1.2", "plain HDF5", "npz" */
+    int64_t n_files;
+    int64_t n_rows;
+    int64_t n_file_channels;     /* in the files */
+    int64_t n_channels;          /* selected: the extent of fields 1 and 2 */
+    int64_t n_file_polarisations;
+    int64_t n_times;             /* distinct */
+    int64_t n_baselines;         /* distinct antenna pairs */
+    int64_t n_antennas;          /* with data */
+    const double *freq_hz;       /* [n_channels], selected, in file order */
+    const double *channel_width_hz; /* [n_channels], positive */
+    const double *wavelengths_per_metre; /* [n_channels]: freq / c; 1 for plain sets (u in λ) */
+    const int *polarisations;    /* [n_file_polarisations], AIPS codes as in the file */
+    int stokes;                  /* FITS code of what is imaged: 1 I, -5 XX, -6 YY, -1 RR, -2 LL */
+    char polarisation_text[96];  /* "I = (XX + YY) / 2": what was used, for the user */
+    bool is_w_projected;         /* n - 1 against n */
+    char phase_text[128];        /* which phase type was read and what it means, for the user */
+    slc_vis_frame frame;
+    double equinox;              /* of the frame; 0 where it has none */
+    double ra_rad, dec_rad;      /* phase centre; unprojected: local sidereal time, latitude */
+    double smear_rad;            /* unprojected: how far the sky turns over the set; else 0 */
+    char telescope[64], object[64], units[32]; /* units: vis_units, "Jy" */
+    double start_jd_utc;         /* first time minus half its integration; 0 if unknown */
+    bool is_plain;               /* a plain set: no times, antennas or polarisations */
+    char phase_centre_name[64];
+} slc_vis_meta;
+
+/* Of one box. flagged: row × channel × polarisation, of the polarisations used, in selected rows.
+ * nonfinite: row × channel, not flagged but not finite, and therefore dropped. zero_weight: row ×
+ * channel, not flagged but with nsamples <= 0 or not finite. total: row × channel × polarisation
+ * looked at. */
+typedef struct slc_vis_counts {
+    int64_t total;
+    int64_t flagged;
+    int64_t nonfinite;
+    int64_t zero_weight;
+} slc_vis_counts;
+
+/* One dataset of a file, for `sluice info`. */
+typedef struct slc_vis_dataset {
+    char name[64];
+    char type[64];      /* "compound {r: f32, i: f32}" */
+    int rank;
+    int64_t shape[SLC_MAX_RANK];
+    int64_t chunk[SLC_MAX_RANK]; /* 0: not chunked */
+    char filters[128];           /* "shuffle, zstd (32015)"; "" for none */
+    int64_t stored_bytes, logical_bytes;
+} slc_vis_dataset;
+
+/* Opens and checks everything that can be checked without reading data: versions, shapes, types,
+ * filters, phase centres, agreement between files. The caller destroys the source.
+ * SLC_ERROR_INPUT, SLC_ERROR_UNSUPPORTED name file, dataset, found and expected; SLC_ERROR_ARGUMENT
+ * for a selection that the file cannot satisfy. */
+SLC_API SLC_MUST_USE slc_status slc_vis_open(const char *const *paths, int n_paths,
+                                             const slc_vis_options *options, slc_source **out);
+
+/* Lent; lives as long as the source. */
+SLC_API const slc_vis_meta *slc_vis_get_meta(const slc_source *source);
+
+/* As slc_source_read, and says how many of the box's samples were flagged or not finite. The source
+ * itself keeps no such totals, because an image larger than the budget reads rows more than once.
+ * Non-finite samples can only be counted when SLC_VIS_DATA is wanted. Thread-safe. */
+SLC_API SLC_MUST_USE slc_status slc_vis_read_counted(slc_source *source, const slc_box *rows,
+                                                     void *const *dst, slc_vis_counts *counts);
+
+/* The large datasets of the set's first file (visdata, flags, nsamples, uvw_array or u, v, w, vis,
+ * weight): at most `capacity` are written to `out`, the number found to `n`. */
+SLC_API SLC_MUST_USE slc_status slc_vis_describe(slc_source *source, int capacity,
+                                                 slc_vis_dataset *out, int *n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

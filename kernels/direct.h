@@ -1,0 +1,158 @@
+/* Direct imaging: the exact Fourier sum of every visibility at every pixel.
+ *
+ *     I(l, m) = Re Σ w V exp(-2πi (u l + v m + w (n-1)))       (not yet divided by Σ w)
+ *
+ * slc_direct_choose picks the kernel tile, the number of expansion terms and the kernels from the
+ * promised error and the survey; slc_direct_kernel_get gives the tile function for a device. The
+ * same job description runs on each.
+ *
+ *     slc_direct_setup setup;
+ *     SLC_TRY(slc_direct_choose(SLC_DEVICE_HOST, &geometry, &survey, 1e-6, &setup));
+ *     const slc_direct_kernel *kernel = slc_direct_kernel_get(SLC_DEVICE_HOST);
+ */
+#ifndef SLC_KERNELS_DIRECT_H
+#define SLC_KERNELS_DIRECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/job.h"
+#include "core/numerics.h"
+#include "core/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SLC_SPEED_OF_LIGHT_M_S 299792458.0
+
+/* The picture: pixel (row j, column i), 0-based, has
+ *     l = centre_l - (i - nx/2) · scale,   m = centre_m + (j - ny/2) · scale
+ * with integer division; n = sqrt(1 - l² - m²). Pixels with l² + m² >= 1 are never touched. */
+typedef struct slc_direct_geometry {
+    int64_t nx, ny;
+    double scale_rad;
+    double centre_l, centre_m; /* direction cosines of the picture's reference pixel */
+    bool is_w_projected;       /* true: w (n-1); false: w n (drift and unprojected data) */
+} slc_direct_geometry;
+
+/* What the first look at the data found, over samples with weight > 0; wavelengths. */
+typedef struct slc_direct_survey {
+    double max_u, max_v, max_w; /* largest absolute values */
+    int64_t n_samples;          /* rows × channels, flagged ones counted */
+    double first_granule_sum;   /* Σ|wV| of the first granule with any weight; 0 if there is none */
+} slc_direct_survey;
+
+/* The operands of the job, by index; axes are row (0), y (1), x (2). */
+enum {
+    SLC_DIRECT_UVW,      /* in:  [row, 3] f64, metres */
+    SLC_DIRECT_VIS,      /* in:  [row, n_channels] c64 */
+    SLC_DIRECT_WEIGHT,   /* in:  [row, n_channels] f32; 0 = not used (vis is 0 there too) */
+    SLC_DIRECT_CHANNELS, /* in, resident: [n_channels] f64, f / c in wavelengths per metre */
+    SLC_DIRECT_IMAGE,    /* update: [y, x, n_parts] fixed128 */
+    SLC_DIRECT_WORK,     /* work: [work_bytes] u8, host kernel only (1 byte on CUDA) */
+    SLC_DIRECT_N_OPERANDS
+};
+
+/* What each kernel tile is computed by. */
+typedef enum slc_direct_method {
+    SLC_DIRECT_SKIP,      /* wholly beyond the horizon */
+    SLC_DIRECT_PRODUCT,   /* matrix product with `n_terms` correction terms */
+    SLC_DIRECT_SINE,      /* a sine per pair, w c in single precision */
+    SLC_DIRECT_SINE_WIDE, /* the same, w c in two single-precision words: large w far out */
+    SLC_DIRECT_N_METHODS
+} slc_direct_method;
+
+/* Fixed by geometry, survey, epsilon and device kind. Plain data: passed by value to kernels. */
+typedef struct slc_direct_setup {
+    slc_direct_geometry geometry;
+    int64_t n_channels;
+    int64_t granule_rows;    /* rows of one granule; rows × channels <= 4096 unless one row is more */
+    int64_t granule_samples; /* longest run summed in single precision, at most 4096 */
+    int64_t tile_pixels;     /* T: kernel tiles are T × T pixels, aligned to the picture's corner */
+    int64_t block_samples;   /* samples in one product before promotion (host) */
+    int n_parts;             /* 1: real part; 2: real and imaginary (--complex) */
+    bool is_psf;             /* V = 1 and always w (n-1) */
+    int scale_bits;          /* of the fixed-point accumulators, core/fixed.h */
+    int max_terms;           /* most correction terms a product tile may use */
+    double max_w;            /* wavelengths */
+    double epsilon;          /* the promise: |ΔI| <= epsilon Σw|V| / Σw */
+    double term_tolerance;   /* share of epsilon that the cut of the expansion may use */
+    double single_limit;     /* largest |w c| in turns that SINE may form in single precision */
+} slc_direct_setup;
+
+/* One kernel tile: its method and the numbers the split needs (IMAGING: phase of tile centre, ...). */
+typedef struct slc_direct_tile {
+    slc_direct_method method;
+    int n_terms;         /* P: correction terms beyond the first; product tiles only */
+    int64_t x0, y0;      /* first column and row */
+    double l0, m0, n0;   /* tile centre; n0 = sqrt(1 - l0² - m0²), 0 beyond the horizon */
+    double c_max;        /* bound of |c(l,m)| over the tile */
+    double bound;        /* of the expansion's residual relative to Σ|wV| */
+} slc_direct_tile;
+
+/* Counts over all kernel tiles, for the plan. */
+typedef struct slc_direct_summary {
+    int64_t n_tiles[SLC_DIRECT_N_METHODS];
+    int max_terms_used;
+    double worst_bound;
+    double flops_per_sample; /* weighed arithmetic of one sample over the whole picture */
+    int64_t finite_pixels;   /* pixels with l² + m² < 1 */
+    char why[256];           /* one sentence: which tiles take which method, and why */
+} slc_direct_summary;
+
+typedef struct slc_direct_kernel {
+    const char *name; /* "direct/host", "direct/cuda" */
+    slc_device_kind device;
+    /* Bytes of the work operand for a pool of `n_threads`. Device-free. */
+    int64_t (*work_bytes)(const slc_direct_setup *setup, int n_threads);
+    /* The slc_job tile function; `state` is the setup. Only enqueues. */
+    slc_status (*tile)(void *state, const slc_tile_arguments *arguments);
+    /* (optional) the slc_job prepare function. */
+    slc_status (*prepare)(void *state, slc_device *device);
+} slc_direct_kernel;
+
+typedef struct slc_direct_request {
+    slc_device_kind device;
+    slc_direct_geometry geometry;
+    slc_direct_survey survey;
+    int64_t n_channels;
+    double epsilon; /* > 0 */
+    int n_parts;    /* 1 or 2 */
+    bool is_psf;
+} slc_direct_request;
+
+/* Fills in the setup. SLC_ERROR_ARGUMENT for sizes below 1, epsilon not in (0, 1) or, below what the
+ * device's kernels promise, with the smallest one that works. */
+SLC_API SLC_MUST_USE slc_status slc_direct_choose(const slc_direct_request *request,
+                                                  slc_direct_setup *out);
+
+/* The kernel tile in tile row `ty`, tile column `tx`: a pure function of the setup. */
+SLC_API slc_direct_tile slc_direct_tile_get(const slc_direct_setup *setup, int64_t ty, int64_t tx);
+
+SLC_API void slc_direct_summarise(const slc_direct_setup *setup, slc_direct_summary *out);
+
+/* Adds what fixes the bits (tile, terms, block, BLAS core, ...) to the record. */
+SLC_API void slc_direct_record(const slc_direct_setup *setup, slc_device_kind device,
+                               slc_numerics *record);
+
+/* The kernel for a device; NULL if it was not built. */
+SLC_API const slc_direct_kernel *slc_direct_kernel_get(slc_device_kind device);
+
+/* Axes, operands and the tile function of the whole job over `n_rows` rows. `setup` is lent for the
+ * job's life. SLC_ERROR_ARGUMENT when there is no kernel for the device. */
+SLC_API SLC_MUST_USE slc_status slc_direct_job_init(const slc_direct_setup *setup,
+                                                    slc_device_kind device, int n_threads,
+                                                    int64_t n_rows, slc_job *out);
+
+/* The oracle: the formula in double, written to be obviously right. uvw [n_rows, 3] metres, vis
+ * [n_rows, n_channels, 2] f32, weight [n_rows, n_channels] f32, channels [n_channels] (f / c), image
+ * [ny, nx, n_parts] f64: overwritten with the sum, NaN at and beyond the horizon. All host. */
+SLC_API void slc_direct_reference(const slc_direct_geometry *geometry, int n_parts, int64_t n_rows,
+                                  int64_t n_channels, const double *uvw_m, const float *vis,
+                                  const float *weight, const double *channels, double *image);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

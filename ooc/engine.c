@@ -1,0 +1,533 @@
+/* The scheduler: one thread that keeps reading, copying and computing going at the same time.
+ *
+ * Inputs. Every group of inputs has a ring of lines; fill k of the group lives in line k mod n.
+ *
+ *            pool task                 copy-in stream             compute stream
+ *     EMPTY ───────────▶ FILLING ─▶ FULL ───────────▶ ON_DEVICE ···················▶ (released)
+ *       ▲                                                 │
+ *       └──── staging is free again once the copy has run ┘
+ *
+ * Two things are waited for separately, because they become free at different times: staging, on the
+ * host, before a pool task may read into it (`arrived` has happened); and the device buffer, on the
+ * copy-in stream, before the next copy overwrites it (`released` has happened). The scheduler runs
+ * ahead of the device by at most one ring of tile descriptions.
+ *
+ * One step is: start the reads that have a free line; take the fills that this tile needs, waiting
+ * for their reads; enqueue copies, the tile's description, and the tile itself behind the event of
+ * the copies. Outputs: when a tile needs another output tile than the one before, the old buffer goes
+ * to the writer thread (ooc/drain.c) and a free one is set to zero.
+ *
+ *     read      ▓0▓▓1▓▓2▓▓3▓
+ *     copy in      0  1  2  3
+ *     compute       ▒▒0▒▒▒▒1▒▒▒▒2▒▒▒▒3▒▒
+ *     copy out                            0
+ *     write                                 0
+ *
+ * The first failure of anything wins; the scheduler stops, and everything that was started is waited
+ * for before the buffers are released.
+ */
+#include "ooc/engine.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "core/checked.h"
+#include "ooc/engine_internal.h"
+
+void slci_run_fail(slci_run *run, slc_status status) {
+    pthread_mutex_lock(&run->mutex);
+    if (run->failure.status == SLC_OK) {
+        slc_status_capture(status, &run->failure);
+    }
+    pthread_cond_broadcast(&run->changed);
+    pthread_mutex_unlock(&run->mutex);
+}
+
+bool slci_run_has_failed(slci_run *run) {
+    pthread_mutex_lock(&run->mutex);
+    const bool has_failed = run->failure.status != SLC_OK;
+    pthread_mutex_unlock(&run->mutex);
+    return has_failed;
+}
+
+/* ---- steps ------------------------------------------------------------------------------------ */
+
+/* The first step at or after `step` that the job does not skip. */
+static int64_t visited_step(const slci_run *run, int64_t step) {
+    while (step < run->plan->n_tiles && run->job->touches != NULL) {
+        const slc_tile tile = slc_plan_tile(run->plan, run->job, step);
+        if (run->job->touches(run->job->state, &tile)) {
+            break;
+        }
+        step++;
+    }
+    return step;
+}
+
+static bool needs_other_box(const slci_run *run, int o, const slc_tile *a, const slc_tile *b) {
+    const slc_box box_a = slc_job_footprint(run->job, o, a);
+    const slc_box box_b = slc_job_footprint(run->job, o, b);
+    return !slc_box_equal(&box_a, &box_b);
+}
+
+/* The first step after `step` whose tile needs another fill of the group. */
+static int64_t next_fill_step(const slci_run *run, const slci_group *group, int64_t step) {
+    const slc_tile here = slc_plan_tile(run->plan, run->job, step);
+    for (int64_t s = visited_step(run, step + 1); s < run->plan->n_tiles;
+         s = visited_step(run, s + 1)) {
+        const slc_tile there = slc_plan_tile(run->plan, run->job, s);
+        if (needs_other_box(run, group->operand[0], &here, &there)) {
+            return s;
+        }
+    }
+    return run->plan->n_tiles;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+/* Pool task: reads the line's tile into its staging buffers. */
+static slc_status read_line(void *argument) {
+    slci_line *line = argument;
+    slci_run *run = line->group->run;
+    const slci_group *group = line->group;
+    slc_status status = SLC_OK;
+    if (!slci_run_has_failed(run)) {
+        void *dst[SLC_MAX_FIELDS] = {NULL};
+        for (int i = 0; i < group->n_operands; i++) {
+            dst[run->options->bindings[group->operand[i]].field] = line->staging[i];
+        }
+        slc_box box = slc_job_footprint(run->job, group->operand[0], &line->tile);
+        box.rank = group->source->shared_rank;
+        slc_busy_begin(&run->read_busy);
+        status = slc_source_read(group->source, &box, dst);
+        slc_busy_end(&run->read_busy);
+        if (status != SLC_OK) {
+            slci_run_fail(run, status);
+        }
+    }
+    pthread_mutex_lock(&run->mutex);
+    line->state = SLCI_LINE_FULL;
+    pthread_cond_broadcast(&run->changed);
+    pthread_mutex_unlock(&run->mutex);
+    return SLC_OK; /* the run has kept the failure */
+}
+
+static slc_status count_copy(slci_run *run, slci_line *line) {
+    if (line->is_timed) {
+        int64_t ns = 0;
+        SLC_TRY(slc_event_elapsed(line->copy_begin, line->arrived, &ns));
+        run->h2d_ns += ns;
+        line->is_timed = false;
+    }
+    return SLC_OK;
+}
+
+/* Starts the reads for which a line is free. A line whose copy has not run yet is waited for only
+ * when `must_start` says that the next fill is needed now. */
+static slc_status start_reads(slci_run *run, slci_group *group, bool must_start) {
+    while (group->next_step < run->plan->n_tiles &&
+           group->n_started - group->n_on_device < group->n_lines) {
+        slci_line *line = &group->line[group->n_started % group->n_lines];
+        if (line->state == SLCI_LINE_ON_DEVICE) {
+            bool has_arrived = false;
+            SLC_TRY(slc_event_query(line->arrived, &has_arrived));
+            if (!has_arrived && !must_start) {
+                return SLC_OK;
+            }
+            SLC_TRY(slc_event_synchronize(line->arrived));
+            SLC_TRY(count_copy(run, line));
+        }
+        line->tile = slc_plan_tile(run->plan, run->job, group->next_step);
+        line->state = SLCI_LINE_FILLING;
+        SLC_TRY(slc_pool_submit(run->options->pool, run->reads, read_line, line));
+        group->next_step = next_fill_step(run, group, group->next_step);
+        group->n_started++;
+        must_start = false;
+    }
+    return SLC_OK;
+}
+
+/* Waits for a read; the failure of any part of the run ends the wait too. */
+static slc_status wait_for_read(slci_run *run, const slci_line *line) {
+    pthread_mutex_lock(&run->mutex);
+    while (line->state == SLCI_LINE_FILLING && run->failure.status == SLC_OK) {
+        pthread_cond_wait(&run->changed, &run->mutex);
+    }
+    const slc_status status = run->failure.status;
+    pthread_mutex_unlock(&run->mutex);
+    return status == SLC_OK ? SLC_OK : slc_status_restore(&run->failure);
+}
+
+static slc_status enqueue_copy(slci_run *run, slci_group *group, slci_line *line) {
+    SLC_TRY(slc_event_wait(run->copy_in, line->released));
+    SLC_TRY(slc_event_record(line->copy_begin, run->copy_in));
+    for (int i = 0; i < group->n_operands; i++) {
+        const int o = group->operand[i];
+        slc_box box = slc_job_footprint(run->job, o, &line->tile);
+        const int64_t count = slc_box_count(&box);
+        if (count == 0) {
+            continue;
+        }
+        slc_layout dense;
+        SLC_TRY(slc_layout_dense(run->layout[o].dtype, box.rank, box.extent, &dense));
+        memset(box.origin, 0, sizeof box.origin);
+        const slc_layout device_layout = slc_layout_slice(&run->layout[o], &box);
+        SLC_TRY(slc_stream_copy_strided(run->copy_in, line->d_data[i], &device_layout,
+                                        line->staging[i], &dense, SLC_COPY_TO_DEVICE));
+        run->report.bytes_read += slc_layout_bytes(&dense);
+        run->report.bytes_h2d += slc_layout_bytes(&dense);
+    }
+    SLC_TRY(slc_event_record(line->arrived, run->copy_in));
+    line->is_timed = true;
+    return SLC_OK;
+}
+
+/* Makes the group's newest fill on the device the one that `tile` needs. */
+static slc_status advance_group(slci_run *run, slci_group *group, const slc_tile *tile) {
+    if (group->n_on_device > 0) {
+        if (!needs_other_box(run, group->operand[0], &group->current, tile)) {
+            return SLC_OK;
+        }
+        const slci_line *in_use = &group->line[(group->n_on_device - 1) % group->n_lines];
+        SLC_TRY(slc_event_record(in_use->released, run->compute));
+    }
+    if (group->n_started == group->n_on_device) {
+        SLC_TRY(start_reads(run, group, true));
+    }
+    assert(group->n_started > group->n_on_device);
+    slci_line *line = &group->line[group->n_on_device % group->n_lines];
+    SLC_TRY(wait_for_read(run, line));
+    SLC_TRY(enqueue_copy(run, group, line));
+    line->state = SLCI_LINE_ON_DEVICE;
+    group->current = line->tile;
+    group->n_on_device++;
+    return SLC_OK;
+}
+
+/* ---- outputs ---------------------------------------------------------------------------------- */
+
+static slc_status hand_over(slci_run *run, slci_output *output) {
+    slci_out_buffer *buffer = &output->buffer[output->current];
+    return slci_drain_hand_over(run, buffer);
+}
+
+/* Gives a finished output tile to the writer and prepares the buffer that `tile` needs. */
+static slc_status advance_output(slci_run *run, slci_output *output, const slc_tile *tile) {
+    if (output->current >= 0) {
+        const slci_out_buffer *buffer = &output->buffer[output->current];
+        if (!needs_other_box(run, output->operand, &buffer->tile, tile)) {
+            return SLC_OK;
+        }
+        SLC_TRY(hand_over(run, output));
+    }
+    output->current = (output->current + 1) % output->n_buffers;
+    slci_out_buffer *buffer = &output->buffer[output->current];
+    slci_drain_wait(run, buffer);
+    buffer->tile = *tile;
+    if (run->job->operands[output->operand].access == SLC_ACCESS_UPDATE) {
+        SLC_TRY(slc_stream_set(run->compute, buffer->d_data, 0,
+                               run->plan->operand[output->operand].tile_bytes));
+    }
+    return SLC_OK;
+}
+
+/* ---- one tile --------------------------------------------------------------------------------- */
+
+/* Waits until the tile that used this entry has run, counts its time and reports progress. */
+static slc_status finish_entry(slci_run *run, slci_ring_entry *entry) {
+    if (!entry->is_in_flight) {
+        return SLC_OK;
+    }
+    SLC_TRY(slc_event_synchronize(entry->end));
+    int64_t ns = 0;
+    SLC_TRY(slc_event_elapsed(entry->begin, entry->end, &ns));
+    run->kernel_ns += ns;
+    entry->is_in_flight = false;
+    run->n_done++;
+    if (run->options->progress != NULL) {
+        run->options->progress(run->options->progress_context, run->n_done, run->plan->n_tiles);
+    }
+    return SLC_OK;
+}
+
+static void fill_arguments(slci_run *run, const slci_ring_entry *entry,
+                           slc_tile_arguments *arguments) {
+    *arguments = (slc_tile_arguments){.device = run->device,
+                                      .stream = run->compute,
+                                      .d_tile = entry->d_tile,
+                                      .full_extent = run->plan->tile,
+                                      .layout = run->layout};
+    for (int o = 0; o < run->job->n_operands; o++) {
+        arguments->d_operand[o] = run->d_work[o];
+    }
+    for (int g = 0; g < run->n_groups; g++) {
+        const slci_group *group = &run->group[g];
+        const slci_line *line = &group->line[(group->n_on_device - 1) % group->n_lines];
+        for (int i = 0; i < group->n_operands; i++) {
+            arguments->d_operand[group->operand[i]] = line->d_data[i];
+        }
+    }
+    for (int i = 0; i < run->n_outputs; i++) {
+        const slci_output *output = &run->output[i];
+        arguments->d_operand[output->operand] = output->buffer[output->current].d_data;
+    }
+}
+
+/* Depth of the outermost loop whose value differs between two tiles; 0 when there is no tile yet. */
+static int changed_depth(const slci_run *run, const slc_tile *before, const slc_tile *now) {
+    int depth = 0;
+    while (before != NULL && depth < run->plan->n_axes &&
+           before->origin[run->plan->order[depth]] == now->origin[run->plan->order[depth]]) {
+        depth++;
+    }
+    return before == NULL ? 0 : depth;
+}
+
+static slc_status leave_axes(slci_run *run, int depth, const slc_tile_arguments *arguments) {
+    for (int d = run->plan->n_axes - 1; d >= depth && run->job->leave != NULL; d--) {
+        SLC_TRY(run->job->leave(run->job->state, run->plan->order[d], arguments));
+    }
+    return SLC_OK;
+}
+
+static slc_status enter_axes(slci_run *run, int depth, const slc_tile_arguments *arguments) {
+    for (int d = depth; d < run->plan->n_axes && run->job->enter != NULL; d++) {
+        SLC_TRY(run->job->enter(run->job->state, run->plan->order[d], arguments));
+    }
+    return SLC_OK;
+}
+
+/* Enqueues one tile; `entry` is free and `arguments` are the previous tile's on entry. */
+static slc_status enqueue_tile(slci_run *run, const slc_tile *tile, const slc_tile *previous,
+                               slci_ring_entry *entry, slc_tile_arguments *arguments) {
+    const int depth = changed_depth(run, previous, tile);
+    if (previous != NULL) {
+        SLC_TRY(leave_axes(run, depth, arguments));
+    }
+    for (int g = 0; g < run->n_groups; g++) {
+        SLC_TRY(advance_group(run, &run->group[g], tile));
+    }
+    for (int i = 0; i < run->n_outputs; i++) {
+        SLC_TRY(advance_output(run, &run->output[i], tile));
+    }
+    *entry->staging = *tile;
+    SLC_TRY(slc_stream_copy(run->copy_in, entry->d_tile, entry->staging,
+                            (int64_t)sizeof(slc_tile), SLC_COPY_TO_DEVICE));
+    run->report.bytes_h2d += (int64_t)sizeof(slc_tile);
+    SLC_TRY(slc_event_record(entry->ready, run->copy_in));
+    SLC_TRY(slc_event_wait(run->compute, entry->ready));
+    SLC_TRY(slc_event_record(entry->begin, run->compute));
+    fill_arguments(run, entry, arguments);
+    SLC_TRY(enter_axes(run, depth, arguments));
+    SLC_TRY(run->job->tile(run->job->state, arguments));
+    SLC_TRY(slc_event_record(entry->end, run->compute));
+    entry->is_in_flight = true;
+    return SLC_OK;
+}
+
+static slc_status check_cancel(const slci_run *run) {
+    if (run->options->cancel != NULL && *run->options->cancel != 0) {
+        return SLC_FAIL(SLC_ERROR_INTERRUPTED, "job %s: interrupted", run->job->name);
+    }
+    return SLC_OK;
+}
+
+/* ---- a round ---------------------------------------------------------------------------------- */
+
+static void rewind_run(slci_run *run) {
+    for (int g = 0; g < run->n_groups; g++) {
+        slci_group *group = &run->group[g];
+        group->n_started = 0;
+        group->n_on_device = 0;
+        group->next_step = visited_step(run, 0);
+        for (int l = 0; l < group->n_lines; l++) {
+            group->line[l].state = SLCI_LINE_EMPTY;
+        }
+    }
+    for (int i = 0; i < run->n_outputs; i++) {
+        run->output[i].current = -1;
+    }
+    run->n_done = 0;
+}
+
+/* An update that no tile touched is all zeros, and its sink is owed them. */
+static slc_status drain_untouched(slci_run *run) {
+    const int64_t n_tiles = run->plan->n_tiles;
+    if (n_tiles > 0) {
+        return SLC_OK;
+    }
+    slc_tile whole = {0};
+    for (int a = 0; a < run->job->n_axes; a++) {
+        whole.extent[a] = run->job->axes[a].extent;
+    }
+    for (int i = 0; i < run->n_outputs; i++) {
+        const int o = run->output[i].operand;
+        slc_layout full;
+        SLC_TRY(slc_job_full_layout(run->job, o, &full));
+        if (slc_layout_bytes(&full) <= run->plan->operand[o].tile_bytes) {
+            SLC_TRY(advance_output(run, &run->output[i], &whole));
+        }
+    }
+    return SLC_OK;
+}
+
+/* After the last tile: everything enqueued has run, outputs are in their sinks. */
+static slc_status settle(slci_run *run, const slc_tile *last,
+                         const slc_tile_arguments *arguments) {
+    if (last != NULL) {
+        SLC_TRY(leave_axes(run, 0, arguments));
+    }
+    for (int i = 0; i < run->n_outputs; i++) {
+        if (run->output[i].current >= 0) {
+            SLC_TRY(hand_over(run, &run->output[i]));
+        }
+    }
+    for (int64_t r = 0; r < run->n_ring; r++) {
+        /* In order of age, so that progress rises. */
+        SLC_TRY(finish_entry(run, &run->ring[(run->n_done + r) % run->n_ring]));
+    }
+    SLC_TRY(slc_stream_synchronize(run->copy_in));
+    SLC_TRY(slc_stream_synchronize(run->compute));
+    for (int g = 0; g < run->n_groups; g++) {
+        for (int l = 0; l < run->group[g].n_lines; l++) {
+            SLC_TRY(count_copy(run, &run->group[g].line[l]));
+        }
+    }
+    for (int i = 0; i < run->n_outputs; i++) {
+        for (int b = 0; b < run->output[i].n_buffers; b++) {
+            slci_drain_wait(run, &run->output[i].buffer[b]);
+        }
+    }
+    return slci_run_has_failed(run) ? slc_status_restore(&run->failure) : SLC_OK;
+}
+
+static slc_status run_round(slci_run *run) {
+    rewind_run(run);
+    SLC_TRY(drain_untouched(run));
+    slc_tile_arguments arguments = {0};
+    slc_tile tile;
+    slc_tile previous;
+    bool has_previous = false;
+    int64_t n = 0;
+    for (int64_t step = visited_step(run, 0); step < run->plan->n_tiles;
+         step = visited_step(run, step + 1)) {
+        SLC_TRY(check_cancel(run));
+        for (int g = 0; g < run->n_groups; g++) {
+            SLC_TRY(start_reads(run, &run->group[g], false));
+        }
+        slci_ring_entry *entry = &run->ring[n % run->n_ring];
+        SLC_TRY(finish_entry(run, entry));
+        tile = slc_plan_tile(run->plan, run->job, step);
+        SLC_TRY(enqueue_tile(run, &tile, has_previous ? &previous : NULL, entry, &arguments));
+        previous = tile;
+        has_previous = true;
+        n++;
+    }
+    run->report.n_tiles += n;
+    return settle(run, has_previous ? &previous : NULL, &arguments);
+}
+
+static slc_status run_rounds(slci_run *run) {
+    for (bool again = true; again;) {
+        SLC_TRY(run_round(run));
+        again = false;
+        if (run->job->next_round != NULL) {
+            SLC_TRY(run->job->next_round(run->job->state, &again));
+        }
+    }
+    for (int g = 0; g < run->n_groups; g++) {
+        SLC_TRY(slc_source_finish(run->group[g].source));
+    }
+    return run->job->finish != NULL ? run->job->finish(run->job->state) : SLC_OK;
+}
+
+/* ---- the whole run ---------------------------------------------------------------------------- */
+
+static slc_status check_bindings(const slc_job *job, const slc_engine_options *options) {
+    for (int o = 0; o < job->n_operands; o++) {
+        const slc_binding *binding = &options->bindings[o];
+        const slc_access access = job->operands[o].access;
+        const bool has_source = binding->source != NULL &&
+                                binding->field < binding->source->n_fields;
+        if ((access == SLC_ACCESS_IN && !has_source) ||
+            ((access == SLC_ACCESS_OUT || access == SLC_ACCESS_UPDATE) && binding->sink == NULL)) {
+            return SLC_FAIL(SLC_ERROR_ARGUMENT, "job %s: operand %s is bound to nothing", job->name,
+                            job->operands[o].name);
+        }
+    }
+    return SLC_OK;
+}
+
+static slc_status start(slci_run *run) {
+    if (run->job->prepare != NULL) {
+        SLC_TRY(run->job->prepare(run->job->state, run->device));
+    }
+    SLC_TRY(slc_task_group_create(&run->reads));
+    SLC_TRY(slci_buffers_create(run));
+    return slci_drain_start(run);
+}
+
+/* Joins every task, thread and stream of the run; nothing touches the buffers afterwards. */
+static void join(slci_run *run) {
+    if (run->reads != NULL) {
+        const slc_status read_status = slc_task_group_wait(run->reads);
+        (void)read_status; /* tasks report through the run */
+    }
+    slci_drain_join(run);
+    slc_stream *const streams[] = {run->copy_in, run->compute, run->copy_out};
+    for (int i = 0; i < 3; i++) {
+        if (streams[i] != NULL) {
+            const slc_status stream_status = slc_stream_synchronize(streams[i]);
+            if (stream_status != SLC_OK) {
+                slci_run_fail(run, stream_status);
+            }
+        }
+    }
+}
+
+static void fill_report(slci_run *run, int64_t begin_ns, slc_engine_report *report) {
+    *report = run->report;
+    report->device_peak_bytes = run->device_reserved;
+    report->host_peak_bytes = run->host_reserved;
+    report->pageable_bytes = run->pageable_bytes;
+    report->seconds_read = 1e-9 * (double)slc_busy_ns(&run->read_busy);
+    report->seconds_write = 1e-9 * (double)slc_busy_ns(&run->write_busy);
+    report->seconds_h2d = 1e-9 * (double)run->h2d_ns;
+    report->seconds_d2h = 1e-9 * (double)run->d2h_ns;
+    report->seconds_kernel = 1e-9 * (double)run->kernel_ns;
+    report->seconds_total = 1e-9 * (double)(slc_clock_ns() - begin_ns);
+}
+
+slc_status slc_engine_run(const slc_job *job, const slc_plan *plan,
+                          const slc_engine_options *options, slc_engine_report *report) {
+    const int64_t begin_ns = slc_clock_ns();
+    SLC_TRY(slc_job_check(job));
+    SLC_TRY(check_bindings(job, options));
+    slci_run run = {.job = job, .plan = plan, .options = options, .device = options->device};
+    pthread_mutex_init(&run.mutex, NULL);
+    pthread_cond_init(&run.changed, NULL);
+    slc_busy_init(&run.read_busy);
+    slc_busy_init(&run.write_busy);
+
+    slc_status status = start(&run);
+    if (status == SLC_OK) {
+        status = run_rounds(&run);
+    }
+    if (status != SLC_OK) {
+        slci_run_fail(&run, status);
+    }
+    join(&run);
+    slc_engine_report done;
+    fill_report(&run, begin_ns, &done);
+    slci_buffers_release(&run);
+    slc_task_group_destroy(run.reads);
+    slc_busy_destroy(&run.read_busy);
+    slc_busy_destroy(&run.write_busy);
+    pthread_cond_destroy(&run.changed);
+    pthread_mutex_destroy(&run.mutex);
+    if (run.failure.status != SLC_OK) {
+        return slc_status_restore(&run.failure);
+    }
+    *report = done;
+    return SLC_OK;
+}

@@ -1,0 +1,106 @@
+/* The planner: axes, operands and budgets in; tiles, loop order, slots and what they cost out.
+ * A pure function: no device, no I/O, no clock. It tries every loop order and the tile shapes worth
+ * trying, predicts bytes on each link and seconds, and takes the fastest plan that fits. When none
+ * fits it says the smallest device budget that does, exactly.
+ *
+ *     slc_plan plan;
+ *     slc_status status = slc_plan_make(&job, &request, &plan);
+ *     if (status == SLC_ERROR_NO_PLAN) { ... plan.smallest_device_bytes ... }
+ */
+#ifndef SLC_OOC_PLAN_H
+#define SLC_OOC_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/job.h"
+#include "core/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the machine does, as measured or assumed; bytes a second. */
+typedef struct slc_rates {
+    double read_bytes_per_s;  /* from the source, decoded */
+    double h2d_bytes_per_s;
+    double d2h_bytes_per_s;
+    double write_bytes_per_s; /* into the sink */
+    double step_seconds;      /* fixed cost of one tile: launches and events */
+} slc_rates;
+
+typedef struct slc_plan_request {
+    int64_t device_budget_bytes;
+    int64_t host_budget_bytes;
+    int64_t allocation_unit_bytes; /* the slab is a whole multiple of this; >= 1 */
+    double seconds_per_point;      /* kernel time of one point of the iteration space */
+    slc_rates rates;               /* zeros: the defaults of slc_rates_default */
+    int max_slots;                 /* staging buffers per streamed input; 0: 4 */
+    int64_t parallel_units;        /* granule cells a device works on at once; 0: does not matter */
+    int64_t force_tile[SLC_MAX_AXES]; /* tests: extents to use; 0: free */
+} slc_plan_request;
+
+typedef enum slc_placement {
+    SLC_PLACE_RESIDENT, /* one buffer for the whole run: loaded once or kept until the end */
+    SLC_PLACE_STREAMED, /* a ring of n_buffers tiles */
+    SLC_PLACE_MAPPED    /* in mapped host memory */
+} slc_placement;
+
+typedef struct slc_plan_operand {
+    slc_placement placement;
+    int n_buffers;          /* device buffers */
+    int n_staging;          /* pinned host buffers; 0 for work operands */
+    int64_t tile_bytes;     /* of a full tile */
+    int64_t staging_bytes;  /* of one staging buffer: a full tile, or the piece that is drained */
+    int64_t n_moves;        /* tiles loaded or drained over the run */
+    int64_t bytes_moved;    /* over the link, whole run, edge tiles counted exactly */
+} slc_plan_operand;
+
+typedef enum slc_bottleneck {
+    SLC_BOUND_KERNEL,
+    SLC_BOUND_READ,
+    SLC_BOUND_H2D,
+    SLC_BOUND_D2H,
+    SLC_BOUND_WRITE,
+    SLC_BOUND_COUNT
+} slc_bottleneck;
+
+/* Plain data; copied freely. */
+typedef struct slc_plan {
+    int n_axes;
+    int64_t tile[SLC_MAX_AXES];    /* extents of a full tile */
+    int64_t n_tiles_of[SLC_MAX_AXES];
+    int order[SLC_MAX_AXES];       /* order[0] is the outermost loop's axis */
+    int64_t n_tiles;               /* tiles of the whole run */
+    int64_t n_passes;              /* how often the streamed input that moves most is read */
+    int n_slots;                   /* staging slots of streamed inputs */
+    int n_operands;
+    slc_plan_operand operand[SLC_MAX_OPERANDS];
+    int64_t device_peak_bytes;     /* the slab, rounded up to the allocation unit */
+    int64_t host_peak_bytes;       /* pinned staging */
+    int64_t bytes_read, bytes_h2d, bytes_d2h, bytes_written;
+    double seconds_read, seconds_h2d, seconds_kernel, seconds_d2h, seconds_write;
+    double seconds_total;          /* expected, stages overlapping */
+    slc_bottleneck bottleneck;
+    int64_t smallest_device_bytes; /* the least device and host budgets any plan works with */
+    int64_t smallest_host_bytes;
+} slc_plan;
+
+SLC_API slc_rates slc_rates_default(slc_device_kind device);
+
+/* Makes the plan. SLC_ERROR_NO_PLAN when nothing fits: then only the smallest_… members are set and
+ * the message names them; with that budget a plan is found, with one byte less none is.
+ * SLC_ERROR_ARGUMENT for a job that contradicts itself. */
+SLC_API SLC_MUST_USE slc_status slc_plan_make(const slc_job *job, const slc_plan_request *request,
+                                              slc_plan *out);
+
+/* Tile number `index` (0 … n_tiles - 1) in the order of the run. */
+SLC_API slc_tile slc_plan_tile(const slc_plan *plan, const slc_job *job, int64_t index);
+
+/* "kernel", "reading", ... Static storage. */
+SLC_API const char *slc_bottleneck_name(slc_bottleneck bottleneck);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,51 @@
+/* Everything Sluice offers, in one include.
+ * The folders are the parts: core holds the vocabulary (status, layout, device, budget, source, sink,
+ * job), ooc the out-of-core engine, io the files, kernels what is computed, app the whole jobs.
+ * CUDA's own types appear only in core/device_cuda.h, which who needs it includes separately.
+ *
+ *     slc_image_options options;
+ *     slc_image_options_init(&options);
+ *     options.inputs = &input; options.n_inputs = 1; options.outputs = &output; options.n_outputs = 1;
+ *     options.vram_bytes = 256 << 20; options.ram_bytes = 1 << 30;
+ *     if (slc_image_run(&options, &result) != SLC_OK) { puts(slc_status_message()); }
+ */
+#ifndef SLUICE_H
+#define SLUICE_H
+
+#include "core/api.h"
+#include "core/arena.h"
+#include "core/array.h"
+#include "core/box.h"
+#include "core/budget.h"
+#include "core/checked.h"
+#include "core/clock.h"
+#include "core/comm.h"
+#include "core/copy.h"
+#include "core/device.h"
+#include "core/device_check.h"
+#include "core/dtype.h"
+#include "core/fixed.h"
+#include "core/job.h"
+#include "core/layout.h"
+#include "core/log.h"
+#include "core/numerics.h"
+#include "core/pool.h"
+#include "core/queue.h"
+#include "core/source.h"
+#include "core/status.h"
+#include "core/version.h"
+
+#include "ooc/engine.h"
+#include "ooc/plan.h"
+
+#include "io/image_file.h"
+#include "io/outfile.h"
+#include "io/simulate.h"
+#include "io/uvh5_write.h"
+#include "io/vis.h"
+
+#include "kernels/direct.h"
+
+#include "app/image.h"
+
+#endif
