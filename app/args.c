@@ -15,14 +15,14 @@
 #define HELP_WIDTH 88
 
 /* One pass over the words. */
-typedef struct reader {
+typedef struct arg_reader {
     const char *command;
     const slci_arg_table *tables;
     int n_tables;
     int argc;
     char *const *argv;
     int at; /* the next word */
-} reader;
+} arg_reader;
 
 /* A row and the struct that it fills. */
 typedef struct found_arg {
@@ -48,7 +48,7 @@ slc_status slci_arg_word(const char *text, void *field) {
 }
 
 /* The row with this name (of `length` characters) or, without one, this letter. */
-static found_arg find(const reader *reader, const char *name, size_t length, char letter) {
+static found_arg find(const arg_reader *reader, const char *name, size_t length, char letter) {
     for (int t = 0; t < reader->n_tables; t++) {
         const slci_arg_table *table = &reader->tables[t];
         for (int i = 0; i < table->n_args; i++) {
@@ -89,7 +89,7 @@ static int distance(const char *a, size_t a_length, const char *b) {
 
 /* The option that the user most likely meant: the nearest within two changes, or the first that
  * begins as the word does; NULL if none is near. */
-static const char *nearest(const reader *reader, const char *name, size_t length) {
+static const char *nearest(const arg_reader *reader, const char *name, size_t length) {
     const char *best = NULL;
     int best_distance = 3;
     const char *completed = NULL;
@@ -112,7 +112,7 @@ static const char *nearest(const reader *reader, const char *name, size_t length
     return best_distance <= 1 || completed == NULL ? best : completed;
 }
 
-static slc_status fail_unknown(const reader *reader, const char *word, const char *name,
+static slc_status fail_unknown(const arg_reader *reader, const char *word, const char *name,
                                size_t length) {
     const char *meant = nearest(reader, name, length);
     const int word_length = (int)(name - word) + (int)length;
@@ -126,7 +126,7 @@ static slc_status fail_unknown(const reader *reader, const char *word, const cha
 }
 
 /* Whether a word is one of our long options: then it is no value for free text. */
-static bool is_own_option(const reader *reader, const char *word) {
+static bool is_own_option(const arg_reader *reader, const char *word) {
     return strncmp(word, "--", 2) == 0 &&
            (word[2] == '\0' || find(reader, word + 2, strcspn(word + 2, "="), '\0').arg != NULL);
 }
@@ -137,7 +137,7 @@ static bool is_free_text(const slci_arg *arg) {
 
 /* Gives the option its value: `attached`, or the next word where that is NULL. `spelling` is how the
  * user wrote the option. */
-static slc_status take_value(reader *reader, const found_arg *found, const char *spelling,
+static slc_status take_value(arg_reader *reader, const found_arg *found, const char *spelling,
                              const char *attached) {
     const slci_arg *arg = found->arg;
     const char *value = attached;
@@ -165,7 +165,7 @@ static slc_status take_value(reader *reader, const found_arg *found, const char 
     return status == SLC_OK ? SLC_OK : slc_status_prefix(status, "%s", spelling);
 }
 
-static slc_status read_long(reader *reader, const char *word) {
+static slc_status read_long(arg_reader *reader, const char *word) {
     const char *name = word + 2;
     const size_t length = strcspn(name, "=");
     const found_arg found = find(reader, name, length, '\0');
@@ -185,7 +185,7 @@ static slc_status read_long(reader *reader, const char *word) {
     return SLC_OK;
 }
 
-static slc_status read_letters(reader *reader, const char *word) {
+static slc_status read_letters(arg_reader *reader, const char *word) {
     for (const char *at = word + 1; *at != '\0'; at++) {
         const found_arg found = find(reader, NULL, 0, *at);
         if (found.arg == NULL) {
@@ -202,7 +202,7 @@ static slc_status read_letters(reader *reader, const char *word) {
 
 slc_status slci_args_parse(const char *command, const slci_arg_table *tables, int n_tables,
                            int argc, char *const *argv, slci_words *operands) {
-    reader reader = {command, tables, n_tables, argc, argv, 0};
+    arg_reader reader = {command, tables, n_tables, argc, argv, 0};
     bool is_past_options = false;
     while (reader.at < argc) {
         const char *word = argv[reader.at++];

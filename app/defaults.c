@@ -21,16 +21,17 @@ static int64_t most_of(int64_t free_bytes) {
     return free_bytes / 10 * 9;
 }
 
-/* Opens the device that would compute, only to ask what it is and how much it has free. */
-static slc_status look_at_device(slc_device_choice choice, int cuda_index, slc_log *log,
-                                 slc_device_kind *kind, int64_t *free_bytes) {
+/* Opens the device that would compute, only to ask what it is and how much it has free. It has no
+ * log: the run will open it again, and then say what it has to say. */
+static slc_status look_at_device(slc_device_choice choice, int cuda_index, slc_device_kind *kind,
+                                 int64_t *free_bytes) {
     slc_pool *pool = NULL;
     slc_device *device = NULL;
     slc_device_limits limits;
     slc_status status = SLC_OK;
     SLC_TRY_GOTO(done, slc_pool_create(1, &pool));
     const slc_device_options options = {
-        .choice = choice, .cuda_index = cuda_index, .pool = pool, .log = log};
+        .choice = choice, .cuda_index = cuda_index, .pool = pool};
     SLC_TRY_GOTO(done, slc_device_create(&options, &device));
     SLC_TRY_GOTO(done, slc_device_get_limits(device, &limits));
     *kind = device->kind;
@@ -41,7 +42,7 @@ done:
     return status;
 }
 
-slc_status slci_default_budgets(slc_device_choice choice, int cuda_index, slc_log *log,
+slc_status slci_default_budgets(slc_device_choice choice, int cuda_index,
                                 slci_budgets *budgets) {
     const bool wants_vram = budgets->vram_bytes == SLCI_BUDGET_UNSET;
     const bool wants_ram = budgets->ram_bytes == SLCI_BUDGET_UNSET;
@@ -53,7 +54,7 @@ slc_status slci_default_budgets(slc_device_choice choice, int cuda_index, slc_lo
     slc_device_kind kind = SLC_DEVICE_HOST;
     int64_t device_free = 0;
     if (choice != SLC_CHOOSE_HOST) {
-        SLC_TRY(look_at_device(choice, cuda_index, log, &kind, &device_free));
+        SLC_TRY(look_at_device(choice, cuda_index, &kind, &device_free));
     }
     const int64_t host_share = most_of(host.free_bytes);
     if (kind == SLC_DEVICE_CUDA) {
@@ -71,7 +72,9 @@ slc_status slci_default_budgets(slc_device_choice choice, int cuda_index, slc_lo
 }
 
 /* Up to two numbers at the beginning of a file; how many there were. "max" is none. */
-static int read_numbers(const char *path, long long numbers[2]) {
+static int read_numbers(const char *directory, const char *name, long long numbers[2]) {
+    char path[PATH_BYTES + 32];
+    (void)snprintf(path, sizeof path, "%s/%s", directory, name);
     FILE *file = fopen(path, "re");
     if (file == NULL) {
         return 0;
@@ -91,17 +94,13 @@ static int64_t apply_quota(int64_t most, long long quota, long long period) {
 
 /* The limit that the group in `directory` sets, in either generation's files. */
 static int64_t apply_group(const char *directory, int64_t most) {
-    char path[PATH_BYTES];
     long long numbers[2] = {0, 0};
-    (void)snprintf(path, sizeof path, "%s/cpu.max", directory);
-    if (read_numbers(path, numbers) == 2) {
+    if (read_numbers(directory, "cpu.max", numbers) == 2) {
         return apply_quota(most, numbers[0], numbers[1]);
     }
-    (void)snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", directory);
     long long quota[2] = {0, 0};
-    const bool has_quota = read_numbers(path, quota) == 1;
-    (void)snprintf(path, sizeof path, "%s/cpu.cfs_period_us", directory);
-    if (has_quota && read_numbers(path, numbers) == 1) {
+    if (read_numbers(directory, "cpu.cfs_quota_us", quota) == 1 &&
+        read_numbers(directory, "cpu.cfs_period_us", numbers) == 1) {
         return apply_quota(most, quota[0], numbers[0]);
     }
     return most;
@@ -112,8 +111,7 @@ static int64_t apply_groups(const char *root, const char *mount, char *group, in
     char directory[PATH_BYTES];
     for (;;) {
         const int length = snprintf(directory, sizeof directory, "%s%s%s", root, mount, group);
-        /* The file's name must still fit behind it. */
-        if (length > 0 && length < (int)sizeof directory - 32) {
+        if (length > 0 && length < (int)sizeof directory) {
             most = apply_group(directory, most);
         }
         char *slash = strrchr(group, '/');

@@ -3,7 +3,7 @@
  * of the container. Internal to app.
  *
  *     slci_budgets budgets = {.vram_bytes = -1, .ram_bytes = -1};     // both to be chosen
- *     SLC_TRY(slci_default_budgets(choice, cuda_index, &log, &budgets));
+ *     SLC_TRY(slci_default_budgets(choice, cuda_index, &budgets));
  */
 #ifndef SLC_APP_DEFAULTS_H
 #define SLC_APP_DEFAULTS_H
@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "core/device.h"
-#include "core/log.h"
 #include "core/status.h"
 
 #ifdef __cplusplus
@@ -30,7 +29,7 @@ typedef struct slci_budgets {
  * On the host device both come from the same memory: together they are 90 % of it, in equal parts
  * or what the one that was given leaves. SLC_ERROR_DEVICE when the device cannot be opened or the
  * system does not say how much memory it has. */
-SLC_MUST_USE slc_status slci_default_budgets(slc_device_choice choice, int cuda_index, slc_log *log,
+SLC_MUST_USE slc_status slci_default_budgets(slc_device_choice choice, int cuda_index,
                                              slci_budgets *budgets);
 
 /* The processors this process may use: its affinity mask, within the quota of its control group and

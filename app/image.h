@@ -72,7 +72,7 @@ typedef struct slc_image_options {
     slc_device *use_device;
 } slc_image_options;
 
-/* What the run did. Sums over planes and the PSF; plain data, but for plan_text and ledger_text. */
+/* What the run did, over all planes; plain data. */
 typedef struct slc_image_result {
     slc_image_meta meta; /* as written; plane_beam is NULL */
     double peak;         /* Jy/beam, over finite pixels of plane 0 (of the first with data) */
@@ -87,20 +87,25 @@ typedef struct slc_image_result {
     int n_fully_flagged_planes;
     double pairs_per_second; /* used samples × finite pixels / kernel seconds */
     slc_plan plan;           /* of the image (of plane 0) */
-    slc_engine_report report; /* what moved and how long it took, all runs together */
+    slc_engine_report report; /* of the image: what moved and how long it took, all planes */
+    slc_engine_report psf_report; /* of the PSF, or of the patch of it that the beam needs */
     slc_numerics numerics;
     char device_name[128];
     int64_t context_bytes;
     int64_t vram_limit_bytes, ram_limit_bytes, vram_peak_bytes, host_peak_bytes;
+    int64_t host_planned_bytes; /* image, uv density and staging; more than the limit: refused */
+    int64_t output_bytes;       /* of one file, at 8 bytes a value */
+    int64_t chunks_read, chunks_decoded; /* during the image passes, survey and PSF apart */
+    int64_t bytes_stored;       /* fetched from files during the image passes */
     double survey_seconds, write_seconds;
     char kernel_why[256];    /* which tiles take which method, and why */
-    char bottleneck[128];    /* measured */
+    char beam_why[96];       /* why there is no beam (meta.beam.is_valid false); else "" */
 } slc_image_result;
 
 SLC_API void slc_image_options_init(slc_image_options *options);
 
-/* Runs the job. On failure nothing is under any final name that was not there before, and `result`
- * is not touched. Every status can come back; the message names file, dataset, found and expected. */
+/* Runs the job. Every output file appears whole or not at all, and on failure `result` is not touched.
+ * Every status can come back; the message names file, dataset, found and expected. */
 SLC_API SLC_MUST_USE slc_status slc_image_run(const slc_image_options *options,
                                               slc_image_result *result);
 

@@ -12,9 +12,8 @@ int slc_comm_size(const slc_comm *comm) {
 
 slc_status slc_comm_broadcast(slc_comm *comm, int root, void *data, int64_t bytes) {
     if (root < 0 || root >= slc_comm_size(comm) || bytes < 0) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "broadcast: %lld bytes from rank %d of a group of %d", (long long)bytes,
-                        root, slc_comm_size(comm));
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "broadcast: %lld bytes from rank %d of a group of %d",
+                        (long long)bytes, root, slc_comm_size(comm));
     }
     return comm->ops->broadcast(comm, root, data, bytes);
 }

@@ -19,9 +19,9 @@
 
 /* Always expanded for a constant size, so that the copy is one load and one store; memcpy because
  * elements in files need not be aligned. */
-__attribute__((always_inline)) static inline void
-copy_elements(char *dst, int64_t dst_stride, const char *src, int64_t src_stride, int64_t n,
-              size_t element_bytes) {
+__attribute__((always_inline)) static inline void copy_elements(char *dst, int64_t dst_stride,
+                                                                const char *src, int64_t src_stride,
+                                                                int64_t n, size_t element_bytes) {
     for (int64_t i = 0; i < n; i++) {
         memcpy(dst + i * dst_stride, src + i * src_stride, element_bytes);
     }
@@ -91,8 +91,8 @@ static void copy_transposed(const plan *p, char *dst, const char *src) {
 static bool is_dense_row(const slc_layout *dst, const slc_layout *src) {
     const int64_t element_bytes = slc_dtype_bytes(dst->dtype);
     const int last = src->rank - 1;
-    return last < 0 || (dst->stride_bytes[last] == element_bytes &&
-                        src->stride_bytes[last] == element_bytes);
+    return last < 0 ||
+           (dst->stride_bytes[last] == element_bytes && src->stride_bytes[last] == element_bytes);
 }
 
 /* For a pair that is no dense row: the dimension along which the destination is dense, if the

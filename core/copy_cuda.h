@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* Enqueues a plan of way TRANSPOSE, GENERAL or PITCHED between two buffers on the current device. */
+/* Enqueues a plan of way TRANSPOSE or GENERAL between two buffers on the current device. */
 cudaError_t slci_copy_cuda_launch(void *d_dst, const void *d_src, const slci_copy_plan *plan,
                                   cudaStream_t stream);
 

@@ -1,8 +1,8 @@
 /* Choosing how a device copies between two layouts.
  *
- * The pair is sorted and coalesced first (core/layout.h), which makes most copies a single run or a set of
- * rows; those the driver does well. What is left is done by two kernels that differ in how they
- * keep neighbouring threads on neighbouring addresses on both sides:
+ * The pair is sorted and coalesced first (core/layout.h), which makes most copies a single run or a
+ * set of rows; those the driver does well. What is left is done by two kernels that differ in how
+ * they keep neighbouring threads on neighbouring addresses on both sides:
  *
  *     general:    threads follow the last dimension; good if both sides are dense there
  *     transpose:  the sides are dense in different dimensions, so squares of both go through
@@ -48,12 +48,16 @@ static int common_unit(uint64_t bits) {
     return (int)(capped & (~capped + 1));
 }
 
+/* cudaDevAttrMaxPitch is 2^31 - 1 on every card. */
+#define MAX_PITCH_BYTES INT32_MAX
+
 /* Whether a driver's 2-D copy can do it: rows apart, none on top of another. */
 static bool is_pitched(const slci_copy_plan *plan) {
     const int64_t row_bytes = plan->shape[1] * plan->unit_bytes;
     return plan->rank == 2 && plan->dst_stride[1] == plan->unit_bytes &&
            plan->src_stride[1] == plan->unit_bytes && plan->dst_stride[0] >= row_bytes &&
-           plan->src_stride[0] >= row_bytes;
+           plan->src_stride[0] >= row_bytes && plan->dst_stride[0] <= MAX_PITCH_BYTES &&
+           plan->src_stride[0] <= MAX_PITCH_BYTES;
 }
 
 /* Makes units as wide as the addresses allow: wider than elements along a dimension that both sides

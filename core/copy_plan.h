@@ -27,7 +27,8 @@ typedef enum slci_copy_way {
 typedef struct slci_copy_plan {
     slci_copy_way way;
     int rank;       /* >= 1 */
-    int unit_bytes; /* of one access: 1, 2, 4, 8 or 16; every address is a multiple of it */
+    int unit_bytes; /* of one access: 1, 2, 4, 8 or 16; every address of a kernel is a multiple
+                     * of it. For the first two ways it is the element's size */
     int64_t n_bytes;
     int64_t dst_offset;
     int64_t src_offset;

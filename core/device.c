@@ -3,7 +3,6 @@
  * This file alone in core knows whether CUDA was built in. */
 #include "core/device.h"
 
-
 #include "core/device_internal.h"
 
 #if SLC_HAVE_CUDA

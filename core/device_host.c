@@ -38,8 +38,8 @@ static slc_status host_allocate(slc_device *device, int64_t bytes, void **d_memo
     SLC_TRY(slci_host_check_size(bytes));
     const bool is_large = bytes >= HUGE_PAGE_BYTES;
     void *memory = NULL;
-    const int error = posix_memalign(&memory, is_large ? HUGE_PAGE_BYTES : ALLOCATION_UNIT_BYTES,
-                                     (size_t)bytes);
+    const int error =
+        posix_memalign(&memory, is_large ? HUGE_PAGE_BYTES : ALLOCATION_UNIT_BYTES, (size_t)bytes);
     if (error != 0) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "cannot allocate %lld bytes on the host device: %s",
                         (long long)bytes, strerror(error));

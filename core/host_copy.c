@@ -89,11 +89,8 @@ slc_status slci_host_run_copy_strided(slc_pool *pool, void *dst, const slc_layou
     const int64_t wanted = (int64_t)slc_pool_size(pool) * PIECES_PER_THREAD;
     const int64_t n_pieces =
         slc_min_i64(wanted, slc_layout_bytes(dst_layout) / SMALLEST_PIECE_BYTES);
-    strided_work work = {.dst = dst,
-                         .src = src,
-                         .dst_layout = *dst_layout,
-                         .src_layout = *src_layout,
-                         .axis = -1};
+    strided_work work = {
+        .dst = dst, .src = src, .dst_layout = *dst_layout, .src_layout = *src_layout, .axis = -1};
     /* Of the dimensions long enough, the destination's slowest: pieces then write apart. */
     for (int d = 0; d < dst_layout->rank; d++) {
         const bool is_long = dst_layout->shape[d] >= n_pieces;

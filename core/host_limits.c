@@ -58,8 +58,8 @@ static bool read_text(const char *path, char *text, size_t text_bytes) {
 static const char *find_line(const char *text, const char *key) {
     const size_t key_length = strlen(key);
     for (const char *line = text; line != NULL && *line != '\0';) {
-        if (strncmp(line, key, key_length) == 0 &&
-            strchr(" \t:", line[key_length]) != NULL && line[key_length] != '\0') {
+        if (strncmp(line, key, key_length) == 0 && strchr(" \t:", line[key_length]) != NULL &&
+            line[key_length] != '\0') {
             return line + key_length + strspn(line + key_length, " \t:");
         }
         line = strchr(line, '\n');

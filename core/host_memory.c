@@ -46,8 +46,8 @@ slc_status slci_host_map(int64_t bytes, void **out) {
     }
     char *host = base;
     if (extra > 0) {
-        const int64_t head = (HUGE_PAGE_BYTES - (int64_t)((uintptr_t)base % HUGE_PAGE_BYTES)) %
-                             HUGE_PAGE_BYTES;
+        const int64_t head =
+            (HUGE_PAGE_BYTES - (int64_t)((uintptr_t)base % HUGE_PAGE_BYTES)) % HUGE_PAGE_BYTES;
         host = base + head;
         if (head > 0) {
             (void)munmap(base, (size_t)head);

@@ -35,6 +35,8 @@
 /* A tile takes about a dozen commands on each stream, and a few tiles are in flight. */
 #define FIRST_CAPACITY 64
 
+#define NS_PER_S 1000000000
+
 typedef struct timeline {
     pthread_mutex_t mutex;
     pthread_cond_t advanced;
@@ -253,7 +255,7 @@ static void run_record(host_stream *stream, const command *self) {
 }
 
 static void run_pause(int64_t ns) {
-    struct timespec left = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+    struct timespec left = {.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
     while (nanosleep(&left, &left) != 0) {
     }
 }
@@ -267,8 +269,7 @@ static slc_status run_work(host_stream *stream, const command *self) {
         return slci_host_run_copy_strided(pool, self->as.strided.dst, &self->as.strided.dst_layout,
                                           self->as.strided.src, &self->as.strided.src_layout);
     case COMMAND_SET:
-        return slci_host_run_set(pool, self->as.set.memory, self->as.set.value,
-                                 self->as.set.bytes);
+        return slci_host_run_set(pool, self->as.set.memory, self->as.set.value, self->as.set.bytes);
     case COMMAND_CALL:
         /* The argument is this thread's own copy, so the function may write to it. */
         return self->as.call.function((void *)(uintptr_t)self->as.call.argument);

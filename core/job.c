@@ -91,8 +91,8 @@ static slc_status check_writes(const slc_job *job, const slc_operand *operand) {
             (axis->kind == SLC_AXIS_REDUCED && operand->access == SLC_ACCESS_OUT);
         if (is_conflict && axis->extent > axis->granule && !has_axis(operand, a)) {
             return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                            "job %s: operand %s is written but not indexed by %s axis %s", job->name,
-                            operand->name,
+                            "job %s: operand %s is written but not indexed by %s axis %s",
+                            job->name, operand->name,
                             axis->kind == SLC_AXIS_PARALLEL ? "parallel" : "reduced", axis->name);
         }
     }
@@ -169,8 +169,7 @@ slc_box slc_job_footprint(const slc_job *job, int o, const slc_tile *tile) {
             const int axis = operand->axes[d];
             if (axis != SLC_AXIS_FIXED) {
                 box.origin[d] = tile->origin[axis] * per_step(operand, d) - operand->halo[d];
-                box.extent[d] =
-                    tile->extent[axis] * per_step(operand, d) + 2 * operand->halo[d];
+                box.extent[d] = tile->extent[axis] * per_step(operand, d) + 2 * operand->halo[d];
             }
         }
     }

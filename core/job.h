@@ -67,7 +67,7 @@ typedef struct slc_operand {
     int64_t fixed_extent[SLC_MAX_RANK];
     int64_t per_step[SLC_MAX_RANK];
     int64_t halo[SLC_MAX_RANK]; /* elements beyond the tile on both sides; inputs only */
-    bool is_sparse;             /* any tile may touch any element: resident if it fits, else mapped */
+    bool is_sparse; /* any tile may touch any element: resident if it fits, else mapped */
     /* (optional) The box a tile reads, where axes and halo do not say it. Pure. */
     slc_box (*footprint)(const void *state, const slc_tile *tile);
 } slc_operand;

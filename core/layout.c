@@ -150,15 +150,27 @@ bool slc_layout_is_contiguous(const slc_layout *layout) {
            (merged.rank == 1 && merged.stride_bytes[0] == slc_dtype_bytes(merged.dtype));
 }
 
-/* Whether `exchanged` holds its last two dimensions as a dense matrix with the last one slowest,
- * while `straight` runs along the last dimension. */
+/* Whether `fast` and `slow`, two dimensions of `layout`, are those of a matrix whose rows run along
+ * `fast`; rows may lie apart, as those of a tile of a larger matrix do. */
+static bool is_matrix(const slc_layout *layout, int slow, int fast) {
+    const int64_t element_bytes = slc_dtype_bytes(layout->dtype);
+    return layout->stride_bytes[fast] == element_bytes &&
+           layout->stride_bytes[slow] >= element_bytes * layout->shape[fast];
+}
+
+/* Whether there is no gap between the rows of such a matrix either. */
+static bool is_dense_matrix(const slc_layout *layout, int slow, int fast) {
+    return is_matrix(layout, slow, fast) &&
+           layout->stride_bytes[slow] == layout->stride_bytes[fast] * layout->shape[fast];
+}
+
+/* Whether the last two dimensions are a matrix in `straight` and its transpose in `exchanged`, at
+ * least one of them without gaps. */
 static bool is_exchanged(const slc_layout *exchanged, const slc_layout *straight) {
-    const int d = exchanged->rank - 2;
-    const int64_t element_bytes = slc_dtype_bytes(exchanged->dtype);
-    return exchanged->stride_bytes[d] == element_bytes &&
-           exchanged->stride_bytes[d + 1] == element_bytes * exchanged->shape[d] &&
-           straight->stride_bytes[d + 1] == element_bytes &&
-           straight->stride_bytes[d] >= element_bytes * straight->shape[d + 1];
+    const int last = straight->rank - 1;
+    return is_matrix(straight, last - 1, last) && is_matrix(exchanged, last, last - 1) &&
+           (is_dense_matrix(straight, last - 1, last) ||
+            is_dense_matrix(exchanged, last, last - 1));
 }
 
 static bool has_same_shape(const slc_layout *a, const slc_layout *b) {
@@ -203,8 +215,7 @@ void slc_layout_sort_pair(slc_layout *dst, slc_layout *src) {
     int order[SLC_MAX_RANK] = {0};
     for (int d = 0; d < src->rank; d++) {
         /* The source walks forwards, and a dimension that both walk backwards can be merged. */
-        if (src->stride_bytes[d] < 0 ||
-            (src->stride_bytes[d] == 0 && dst->stride_bytes[d] < 0)) {
+        if (src->stride_bytes[d] < 0 || (src->stride_bytes[d] == 0 && dst->stride_bytes[d] < 0)) {
             *src = slc_layout_reverse(src, d);
             *dst = slc_layout_reverse(dst, d);
         }

@@ -52,7 +52,7 @@ typedef struct slc_source_ops {
 
 struct slc_source {
     const slc_source_ops *ops;
-    int shared_rank;                   /* leading dimensions that all fields have in common */
+    int shared_rank; /* leading dimensions that all fields have in common */
     int n_fields;
     slc_layout fields[SLC_MAX_FIELDS]; /* shape and in-memory dtype of each field, dense */
     char name[SLC_IDENTITY_BYTES];     /* for messages: usually the file's name */
@@ -87,14 +87,12 @@ SLC_API int64_t slc_source_next_unit(slc_source *source, int axis, int64_t index
 SLC_API SLC_MUST_USE slc_status slc_source_finish(slc_source *source);
 SLC_API void slc_source_destroy(slc_source *source);
 
-SLC_API SLC_MUST_USE slc_status slc_sink_write(slc_sink *sink, const slc_box *box,
-                                               const void *src);
+SLC_API SLC_MUST_USE slc_status slc_sink_write(slc_sink *sink, const slc_box *box, const void *src);
 SLC_API SLC_MUST_USE slc_status slc_sink_commit(slc_sink *sink);
 SLC_API void slc_sink_destroy(slc_sink *sink);
 
 /* A source over one dense array in host memory (lent for the source's life), and a sink into one. */
-SLC_API SLC_MUST_USE slc_status slc_source_create_memory(const char *name,
-                                                         const slc_layout *layout,
+SLC_API SLC_MUST_USE slc_status slc_source_create_memory(const char *name, const slc_layout *layout,
                                                          const void *data, slc_source **out);
 SLC_API SLC_MUST_USE slc_status slc_sink_create_memory(const char *name, const slc_layout *layout,
                                                        void *data, slc_sink **out);

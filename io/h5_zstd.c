@@ -1,171 +1,145 @@
-/* The zstd filter of HDF5.
- *
- * HDF5 hands a filter the stored bytes of one chunk and takes back the decoded ones. It says nothing
- * of how many there should be and does not look afterwards, so what is decoded here is bounded
- * before it is allocated: by the caller's word (slci_h5_zstd_expect), else by the frame's own
- * content size, else by HDF5's limit of 4 GiB for a chunk. A frame that was written as a stream
- * has no content size; without the caller's word it is decoded piece by piece into a buffer that
- * grows. Several frames in one chunk follow each other, as the format allows.
- *
- * The encoder sets the frame's checksum, which is the only guard against silent damage in the
- * file. The first filter parameter is the level, as in the registered filter. */
-#include "io/h5_zstd.h"
-
+/* zstd as HDF5 filter 32015, in the process, because stock systems have no plugin for it.
+ * The one value of the filter is the compression level. Frames are written with a checksum: without
+ * it damage goes unnoticed. When decoding, a frame need not state its size, so the output grows up to
+ * what the chunk may hold; a frame that gives more or less than the chunk is refused, because HDF5
+ * would read past the end of a short one. */
 #include <hdf5.h>
-#include <stdbool.h>
-#include <string.h>
 #include <zstd.h>
 
-#define DEFAULT_LEVEL 3
-#define MAX_CHUNK_BYTES ((size_t)UINT32_MAX) /* HDF5's limit for one chunk */
+#include "core/checked.h"
+#include "io/h5_file.h"
 
-/* HDF5 calls the filter on the thread that reads, with no argument of ours. */
+enum { ZSTD_FILTER = 32015 };
+
+/* A chunk of HDF5 is smaller than 4 GiB. */
+#define MAX_CHUNK_BYTES ((int64_t)UINT32_MAX)
+
+/* First guess for a frame without a stated size, as a multiple of its length. */
+#define GROWTH_GUESS 4
+
 static _Thread_local int64_t expected_bytes;
 
-void slci_h5_zstd_expect(int64_t chunk_bytes) {
-    expected_bytes = chunk_bytes;
+void slci_h5_zstd_expect(int64_t bytes) {
+    expected_bytes = bytes;
 }
 
-/* A frame whose decoded size is known beforehand. Returns the size, 0 where the frame is damaged or
- * does not have it. `*out` is HDF5's to free. */
-static size_t decode_known(const void *stored, size_t n_stored, size_t n_decoded, void **out) {
-    void *const decoded = H5allocate_memory(n_decoded, 0);
-    if (decoded == NULL) {
-        return 0;
+/* Makes room for `bytes` in *out, keeping what is there. */
+static int grow(void **out, size_t *capacity, size_t bytes) {
+    void *larger = H5resize_memory(*out, bytes);
+    if (larger == NULL) {
+        return -1;
     }
-    const size_t n = ZSTD_decompress(decoded, n_decoded, stored, n_stored);
-    if (ZSTD_isError(n) || n != n_decoded) {
-        H5free_memory(decoded);
-        return 0;
-    }
-    *out = decoded;
-    return n;
+    *out = larger;
+    *capacity = bytes;
+    return 0;
 }
 
-/* Makes room for more output. False where memory or HDF5's limit ends. */
-static bool grow(void **buffer, size_t *capacity) {
-    if (*capacity >= MAX_CHUNK_BYTES) {
-        return false;
-    }
-    const size_t larger = *capacity > MAX_CHUNK_BYTES / 2 ? MAX_CHUNK_BYTES : *capacity * 2;
-    void *const moved = H5resize_memory(*buffer, larger);
-    if (moved == NULL) {
-        return false;
-    }
-    *buffer = moved;
-    *capacity = larger;
-    return true;
-}
-
-/* Frames that do not say how large they are, with nobody who knows: into a growing buffer. */
-static size_t decode_stream(const void *stored, size_t n_stored, void **out) {
-    ZSTD_DStream *const stream = ZSTD_createDStream();
-    size_t capacity = n_stored < 4096 ? 16384 : n_stored * 4;
-    void *decoded = H5allocate_memory(capacity, 0);
-    ZSTD_inBuffer in = {stored, n_stored, 0};
-    size_t n = 0;
-    /* What the last call still wants: 0 at the end of a frame. */
-    size_t wanted = 1;
-    while (stream != NULL && decoded != NULL && (in.pos < in.size || wanted != 0)) {
-        if (n == capacity && !grow(&decoded, &capacity)) {
-            wanted = 1;
-            break;
-        }
-        ZSTD_outBuffer piece = {decoded, capacity, n};
-        const size_t in_before = in.pos;
-        wanted = ZSTD_decompressStream(stream, &piece, &in);
-        const bool is_stuck = in.pos == in_before && piece.pos == n;
-        n = piece.pos;
-        if (ZSTD_isError(wanted) || is_stuck) {
-            wanted = 1;
-            break;
-        }
-    }
-    ZSTD_freeDStream(stream);
-    if (decoded == NULL || wanted != 0 || n == 0) {
-        H5free_memory(decoded);
-        return 0;
-    }
-    *out = decoded;
-    return n;
-}
-
-static size_t decode(const void *stored, size_t n_stored, void **out) {
-    const unsigned long long content = ZSTD_getFrameContentSize(stored, n_stored);
-    if (content == ZSTD_CONTENTSIZE_ERROR) {
-        return 0;
+/* The room to begin with: what the chunk or the frame says, else a guess. */
+static size_t first_capacity(const void *src, size_t src_bytes, int64_t limit) {
+    const unsigned long long stated = ZSTD_getFrameContentSize(src, src_bytes);
+    if (stated != ZSTD_CONTENTSIZE_UNKNOWN && stated != ZSTD_CONTENTSIZE_ERROR) {
+        return stated > (unsigned long long)limit ? 0 : (size_t)(stated > 0 ? stated : 1);
     }
     if (expected_bytes > 0) {
-        return decode_known(stored, n_stored, (size_t)expected_bytes, out);
+        return (size_t)expected_bytes;
     }
-    /* The first frame's word covers the chunk only if it is the only frame. */
-    const size_t first_frame = ZSTD_findFrameCompressedSize(stored, n_stored);
-    if (content == ZSTD_CONTENTSIZE_UNKNOWN || first_frame != n_stored) {
-        return decode_stream(stored, n_stored, out);
-    }
-    if (content == 0 || content > MAX_CHUNK_BYTES) {
-        return 0;
-    }
-    return decode_known(stored, n_stored, (size_t)content, out);
+    return (size_t)slc_max_i64(slc_min_i64((int64_t)src_bytes * GROWTH_GUESS, limit), 1);
 }
 
-static size_t encode(const void *plain, size_t n_plain, int level, void **out, size_t *capacity) {
-    const size_t bound = ZSTD_compressBound(n_plain);
-    ZSTD_CCtx *const context = ZSTD_createCCtx();
-    void *const stored = H5allocate_memory(bound, 0);
-    size_t n = 0;
-    if (context != NULL && stored != NULL &&
-        !ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level)) &&
-        !ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1))) {
-        n = ZSTD_compress2(context, stored, bound, plain, n_plain);
-        if (ZSTD_isError(n)) {
-            n = 0;
+/* Decodes one frame that must end exactly with the input. Returns the bytes made, 0 on any error. */
+static size_t decode_stream(ZSTD_DCtx *context, const void *src, size_t src_bytes, void **out,
+                            size_t *out_capacity) {
+    const int64_t limit = expected_bytes > 0 ? expected_bytes : MAX_CHUNK_BYTES;
+    const size_t first = first_capacity(src, src_bytes, limit);
+    if (first == 0 || grow(out, out_capacity, first) != 0) {
+        return 0;
+    }
+    ZSTD_inBuffer input = {src, src_bytes, 0};
+    ZSTD_outBuffer output = {*out, *out_capacity, 0};
+    for (;;) {
+        const size_t used_before = input.pos;
+        const size_t made_before = output.pos;
+        const size_t left = ZSTD_decompressStream(context, &output, &input);
+        if (ZSTD_isError(left)) {
+            return 0;
+        }
+        if (left == 0) {
+            return input.pos == input.size ? output.pos : 0;
+        }
+        if (output.pos == output.size) {
+            if ((int64_t)output.size >= limit) {
+                return 0;
+            }
+            const size_t larger = (size_t)slc_min_i64((int64_t)output.size * 2, limit);
+            if (grow(out, out_capacity, larger) != 0) {
+                return 0;
+            }
+            output.dst = *out;
+            output.size = *out_capacity;
+        } else if (input.pos == used_before && output.pos == made_before) {
+            return 0; /* the frame is cut short */
         }
     }
-    ZSTD_freeCCtx(context);
-    if (n == 0) {
-        H5free_memory(stored);
-        return 0;
-    }
-    *out = stored;
-    *capacity = bound;
-    return n;
 }
 
-/* 0 tells HDF5 that the filter failed, and *buffer is then left as it was. */
-static size_t filter_zstd(unsigned flags, size_t n_parameters, const unsigned parameters[],
-                          size_t n_bytes, size_t *buffer_bytes, void **buffer) {
-    void *result = NULL;
-    size_t n = 0;
+static size_t decode(size_t src_bytes, size_t *buffer_bytes, void **buffer) {
+    ZSTD_DCtx *context = ZSTD_createDCtx();
+    if (context == NULL) {
+        return 0;
+    }
+    void *out = NULL;
     size_t capacity = 0;
-    if (flags & H5Z_FLAG_REVERSE) {
-        n = decode(*buffer, n_bytes, &result);
-        capacity = n;
-    } else {
-        const int level = n_parameters > 0 ? (int)parameters[0] : DEFAULT_LEVEL;
-        n = encode(*buffer, n_bytes, level, &result, &capacity);
-    }
-    if (n == 0) {
+    size_t made = decode_stream(context, *buffer, src_bytes, &out, &capacity);
+    ZSTD_freeDCtx(context);
+    if (made == 0 || (expected_bytes > 0 && made != (size_t)expected_bytes)) {
+        (void)H5free_memory(out);
         return 0;
     }
-    H5free_memory(*buffer);
-    *buffer = result;
+    (void)H5free_memory(*buffer);
+    *buffer = out;
     *buffer_bytes = capacity;
-    return n;
+    return made;
 }
 
-slc_status slci_h5_zstd_register(void) {
-    const H5Z_class2_t filter = {
+static size_t encode(int level, size_t src_bytes, size_t *buffer_bytes, void **buffer) {
+    const size_t bound = ZSTD_compressBound(src_bytes);
+    void *out = H5allocate_memory(bound, false);
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    size_t made = 0;
+    if (out != NULL && context != NULL &&
+        !ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level)) &&
+        !ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1))) {
+        made = ZSTD_compress2(context, out, bound, *buffer, src_bytes);
+    }
+    ZSTD_freeCCtx(context);
+    if (made == 0 || ZSTD_isError(made)) {
+        (void)H5free_memory(out);
+        return 0;
+    }
+    (void)H5free_memory(*buffer);
+    *buffer = out;
+    *buffer_bytes = bound;
+    return made;
+}
+
+/* Returning 0 is how a filter reports failure. */
+static size_t zstd_filter(unsigned flags, size_t n_values, const unsigned values[], size_t n_bytes,
+                          size_t *buffer_bytes, void **buffer) {
+    if ((flags & H5Z_FLAG_REVERSE) != 0) {
+        return decode(n_bytes, buffer_bytes, buffer);
+    }
+    const int level = n_values > 0 ? (int)values[0] : 0;
+    return encode(level, n_bytes, buffer_bytes, buffer);
+}
+
+void slci_h5_zstd_register(void) {
+    static const H5Z_class2_t description = {
         .version = H5Z_CLASS_T_VERS,
-        .id = SLCI_H5_ZSTD_ID,
+        .id = ZSTD_FILTER,
         .encoder_present = 1,
         .decoder_present = 1,
         .name = "zstd",
-        .filter = filter_zstd,
+        .filter = zstd_filter,
     };
-    if (H5Zregister(&filter) < 0) {
-        return SLC_FAIL(SLC_ERROR_INTERNAL, "HDF5 did not take the zstd filter (%d)",
-                        SLCI_H5_ZSTD_ID);
-    }
-    return SLC_OK;
+    (void)H5Zregister(&description);
 }

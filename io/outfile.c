@@ -82,6 +82,9 @@ static slc_status follow_link(const char *path, char final_path[SLC_PATH_BYTES])
 static slc_status check_final(const char *path, bool overwrite) {
     struct stat info;
     if (stat(path, &info) != 0) {
+        if (errno == ENAMETOOLONG) {
+            return SLC_FAIL(SLC_ERROR_OUTPUT, "%s: %s", path, strerror(errno));
+        }
         return SLC_OK; /* absent; whether it can be made is seen by making the temporary file */
     }
     if (!S_ISREG(info.st_mode)) {
@@ -202,6 +205,9 @@ slc_status slc_outfile_begin(const char *path, bool overwrite, slc_outfile *out)
 
 static slc_status sync_path(const char *path, int flags) {
     const int fd = open(path, flags | O_CLOEXEC);
+    if (fd < 0 && errno == EACCES && (flags & O_DIRECTORY)) {
+        return SLC_OK; /* a folder that may be written to but not listed cannot be synced */
+    }
     if (fd < 0) {
         return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot open %s to sync it: %s", path, strerror(errno));
     }

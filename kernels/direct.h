@@ -43,6 +43,14 @@ typedef struct slc_direct_survey {
     double first_granule_sum;   /* Σ|wV| of the first granule with any weight; 0 if there is none */
 } slc_direct_survey;
 
+/* Most samples of a granule: the longest run that is summed in single precision. */
+#define SLC_DIRECT_GRANULE_SAMPLES 4096
+
+/* Rows of one granule: tiles and the survey's first granule are whole numbers of these. */
+static inline int64_t slc_direct_granule_rows(int64_t n_channels) {
+    return n_channels < SLC_DIRECT_GRANULE_SAMPLES ? SLC_DIRECT_GRANULE_SAMPLES / n_channels : 1;
+}
+
 /* The operands of the job, by index; axes are row (0), y (1), x (2). */
 enum {
     SLC_DIRECT_UVW,      /* in:  [row, 3] f64, metres */

@@ -20,13 +20,13 @@
 
 #define SLCI_ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Coefficients of x, x³, … x⁹: the polynomial nearest to sin(π/2 x) on [-1, 1] in the absolute
- * error, 3.4e-9, found by exchange in 40 digits. */
-#define SINE_1 1.5707962900224307f
-#define SINE_3 -0.64596335986686592f
-#define SINE_5 0.079688480544293509f
-#define SINE_7 -0.004672227928931486f
-#define SINE_9 0.00015082056717687544f
+/* Coefficients of x, x³, … x⁹ for sin(π/2 x) on [-1, 1]: single-precision numbers chosen together for
+ * the least absolute error, 7.5e-9. (Rounding the best real ones costs 3e-8, always the same way.) */
+#define SINE_1 0x1.921fb4p+0f
+#define SINE_3 -0x1.4abba4p-1f
+#define SINE_5 0x1.466580p-4f
+#define SINE_7 -0x1.320c42p-8f
+#define SINE_9 0x1.3a4c42p-13f
 
 /* cos of 2π · turns · 2^-32. */
 SLCI_ALWAYS_INLINE float cosine_of(uint32_t turns) {

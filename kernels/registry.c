@@ -4,7 +4,7 @@
 #include "kernels/direct.h"
 #include "kernels/direct_internal.h"
 
-#if defined(SLC_HAVE_CUDA)
+#if defined(SLC_HAVE_CUDA) && SLC_HAVE_CUDA
 extern const slc_direct_kernel slci_direct_cuda;
 static const slc_direct_kernel *const cuda_kernel = &slci_direct_cuda;
 #else

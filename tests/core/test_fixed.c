@@ -20,8 +20,7 @@ static slc_fixed from_wide(wide value) {
 
 /* A random integer of up to `bits` bits and a sign. */
 static wide random_wide(uint64_t *random, int bits) {
-    const unsigned_wide both =
-        ((unsigned_wide)test_random(random) << 64) | test_random(random);
+    const unsigned_wide both = ((unsigned_wide)test_random(random) << 64) | test_random(random);
     const wide value = (wide)(both >> (128 - bits));
     return test_random(random) & 1 ? -value : value;
 }
@@ -72,8 +71,8 @@ static void ties_round_away_from_zero(void **state) {
     const struct {
         double value;
         int expected;
-    } ties[] = {{0.5, 1}, {-0.5, -1}, {1.5, 2}, {2.5, 3}, {-2.5, -3}, {0.49999999999999994, 0},
-                {0.25, 0}, {0.0, 0}, {-0.0, 0}, {5e-324, 0}};
+    } ties[] = {{0.5, 1},  {-0.5, -1}, {1.5, 2},  {2.5, 3},   {-2.5, -3}, {0.49999999999999994, 0},
+                {0.25, 0}, {0.0, 0},   {-0.0, 0}, {5e-324, 0}};
     for (int64_t i = 0; i < TEST_COUNT(ties); i++) {
         assert_true(to_wide(slc_fixed_from_double(ties[i].value, 0)) == ties[i].expected);
     }
@@ -111,8 +110,8 @@ static void a_sum_does_not_depend_on_order_or_splits(void **state) {
     uint64_t random = 4;
     for (int i = 0; i < N; i++) {
         /* Thirty binary orders of magnitude, so that a floating-point sum would change. */
-        values[i] = ldexp(test_random_between(&random, -1, 1),
-                          (int)test_random_below(&random, 30) - 15);
+        values[i] =
+            ldexp(test_random_between(&random, -1, 1), (int)test_random_below(&random, 30) - 15);
     }
     const int scale_bits = slc_fixed_scale_bits(1.0);
     const slc_fixed first = sum_of(values, N, scale_bits);

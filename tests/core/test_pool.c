@@ -13,8 +13,8 @@ enum { MAX_THREADS = 8 };
 typedef struct loop_record {
     int n_threads;
     int64_t n;
-    atomic_int *n_calls;                /* [n] */
-    atomic_int is_active[MAX_THREADS];  /* whether this worker number is in use */
+    atomic_int *n_calls;               /* [n] */
+    atomic_int is_active[MAX_THREADS]; /* whether this worker number is in use */
     atomic_int n_bad;
     int64_t fail_at; /* the index that fails, or -1 */
 } loop_record;

@@ -13,8 +13,9 @@ static void names_texts_and_exit_codes(void **state) {
         slc_status status;
         int exit_code;
     } documented[] = {
-        {SLC_OK, 0},           {SLC_ERROR_ARGUMENT, 2}, {SLC_ERROR_INPUT, 3},
-        {SLC_ERROR_NO_PLAN, 4}, {SLC_ERROR_MEMORY, 4},   {SLC_ERROR_OUTPUT, 5},
+        {SLC_OK, 0},           {SLC_ERROR_ARGUMENT, 2},
+        {SLC_ERROR_INPUT, 3},  {SLC_ERROR_NO_PLAN, 4},
+        {SLC_ERROR_MEMORY, 4}, {SLC_ERROR_OUTPUT, 5},
         {SLC_ERROR_DEVICE, 6}, {SLC_ERROR_INTERRUPTED, 130},
     };
     for (int64_t i = 0; i < TEST_COUNT(documented); i++) {

@@ -9,7 +9,7 @@ import re
 
 import _tree as tree
 
-FILE_LINES = {".c": 600, ".cu": 300, ".h": 250, ".py": 600}
+FILE_LINES = {".c": 600, ".cu": 300, ".cuh": 300, ".h": 250, ".py": 600}
 FUNCTION_LINES = 60
 COLUMNS = 100
 COMMENT_COLUMNS = 104
@@ -65,7 +65,7 @@ for path in looked_at:
             complain(f"{path}:{number}", f"{path}:{number}: a tab, or space at the end of the line")
     if not text.endswith("\n") or text.endswith("\n\n"):
         complain(path, f"{path}: does not end with exactly one newline")
-    if path.endswith((".c", ".cu", ".h")):
+    if path.endswith((".c", ".cu", ".cuh", ".h")):
         for name, begin, length in functions(tree.code_only(text)):
             if length > FUNCTION_LINES:
                 complain(f"{path}:{name}", f"{path}:{begin}: {name} has {length} lines, the "

@@ -1,13 +1,22 @@
-"""clang-tidy finds nothing, with the checks of .clang-tidy. Slow; skipped where not installed."""
+"""clang-tidy 14 finds nothing, with the checks of .clang-tidy. Slow; skipped where not installed.
+
+Each version of clang-tidy brings checks of its own, so others are not asked.
+"""
 import concurrent.futures
 import os
+import re
 import shutil
 
 import _tree as tree
 
-program = shutil.which("clang-tidy-14") or shutil.which("clang-tidy")
+VERSION = "14"
+
+program = shutil.which(f"clang-tidy-{VERSION}") or shutil.which("clang-tidy")
 if not program:
-    tree.skip("no clang-tidy (apt install clang-tidy)")
+    tree.skip(f"no clang-tidy {VERSION} (apt install clang-tidy-{VERSION})")
+says = tree.run([program, "--version"]).stdout
+if not re.search(rf"version {VERSION}\.", says):
+    tree.skip(f"clang-tidy {VERSION} is needed, this is {says.strip().splitlines()[-1].strip()}")
 if not os.path.exists(os.path.join(tree.BUILD, "compile_commands.json")):
     tree.skip("no compile_commands.json (set SLUICE_BUILD_DIR)")
 

@@ -31,6 +31,8 @@ def cases_of(output):
         elif ends and case and ends.group(2) == case:
             verdict = {"OK": "passed", "SKIPPED": "skipped"}.get(ends.group(1), "failed")
             reasons = [text[len("SKIP: "):] for text in said if text.startswith("SKIP: ")]
+            if verdict == "failed":
+                reasons = [text for text in said if text]
             found.append((case, verdict, reasons[-1] if reasons else "no reason given"))
             case = None
         elif case:
@@ -50,6 +52,14 @@ def reason_of(output):
     return lines[-1] if lines else "no reason given"
 
 
+def failure_of(test, output):
+    """What a failed test said last; without a word, what ctest says (a time-out, a signal)."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    failure = test.find("failure")
+    message = failure.get("message") if failure is not None else ""
+    return ", ".join(filter(None, [message, lines[-1] if lines else ""])) or "failed"
+
+
 def results_of(path):
     """[(test, verdict, reason)] of one file of results."""
     for test in xml.parse(path).getroot().iter("testcase"):
@@ -61,13 +71,11 @@ def results_of(path):
             for case, verdict, reason in cases:
                 yield f"{name}: {case}", verdict, reason
             if status == "fail" and not any(verdict == "failed" for _, verdict, _ in cases):
-                failure = test.find("failure")
-                yield name, "failed", failure.get("message") if failure is not None else "failed"
+                yield name, "failed", failure_of(test, output)
         elif status == "run":
             yield name, "passed", ""
         elif status == "fail":
-            failure = test.find("failure")
-            yield name, "failed", failure.get("message") if failure is not None else "failed"
+            yield name, "failed", failure_of(test, output)
         elif test.find("skipped") is not None and "SKIP" in test.find("skipped").get("message", ""):
             yield name, "skipped", reason_of(output)
         elif status == "disabled":

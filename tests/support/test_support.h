@@ -37,11 +37,11 @@
     test_expect_failure((expression), (expected_status), (words), #expression, __FILE__, __LINE__)
 
 /* Leaves the test as skipped, saying why. */
-#define TEST_SKIP(...)                                   \
-    do {                                                 \
-        print_message("SKIP: " __VA_ARGS__);             \
-        print_message("\n");                             \
-        skip();                                          \
+#define TEST_SKIP(...)                       \
+    do {                                     \
+        print_message("SKIP: " __VA_ARGS__); \
+        print_message("\n");                 \
+        skip();                              \
     } while (0)
 
 void test_expect_ok(slc_status status, const char *call, const char *file, int line);

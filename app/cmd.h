@@ -1,0 +1,61 @@
+/* What the commands of the program share: the parts that main owns, the options that every command
+ * takes, and standard output. Internal to the program.
+ *
+ *     slc_status slci_cmd_image(slci_program *program, int argc, char *const *argv);
+ */
+#ifndef SLC_APP_CMD_H
+#define SLC_APP_CMD_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "app/args.h"
+#include "app/progress.h"
+#include "core/log.h"
+#include "core/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct slci_program {
+    slc_log log;            /* to standard error, through `progress` */
+    slci_progress progress; /* on standard error, where that is a terminal */
+    const volatile int *cancel;
+    bool is_quiet;
+} slci_program;
+
+/* The options that every command takes. */
+typedef struct slci_common {
+    bool quiet, verbose, no_progress, help, version;
+} slci_common;
+
+slci_arg_table slci_common_table(slci_common *common);
+
+/* Sets the level of the log and the progress line as the options say. SLC_ERROR_ARGUMENT where they
+ * contradict each other. */
+SLC_MUST_USE slc_status slci_common_apply(const slci_common *common, slci_program *program);
+
+/* Room for every word of a command line; free() `words` afterwards. SLC_ERROR_MEMORY. */
+SLC_MUST_USE slc_status slci_words_create(int argc, slci_words *out);
+
+/* A value of 1 to 4096 threads: `field` is an int. */
+SLC_MUST_USE slc_status slci_arg_threads(const char *text, void *field);
+
+/* Whether two names mean the same file, existing or not. */
+bool slci_is_same_file(const char *a, const char *b);
+
+/* SLC_ERROR_OUTPUT when something printed to standard output did not get there. */
+SLC_MUST_USE slc_status slci_flush_stdout(void);
+
+void slci_print_version(void);
+
+/* One command each. They print to standard output only what was asked for. */
+SLC_MUST_USE slc_status slci_cmd_image(slci_program *program, int argc, char *const *argv);
+SLC_MUST_USE slc_status slci_cmd_info(slci_program *program, int argc, char *const *argv);
+SLC_MUST_USE slc_status slci_cmd_simulate(slci_program *program, int argc, char *const *argv);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

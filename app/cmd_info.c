@@ -1,0 +1,387 @@
+/* `sluice info`: prints what app/info.h found about a visibility set, for people or as JSON. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/cmd.h"
+#include "app/info.h"
+#include "app/sky.h"
+#include "app/units.h"
+
+typedef struct info_arguments {
+    slci_words inputs;
+    const char *phase_centre;
+    bool no_scan;
+    bool json;
+    slci_common common;
+} info_arguments;
+
+static const slci_arg info_args[] = {
+    {.help = "Options"},
+    {"json", 0, NULL, "print JSON (default: text)", offsetof(info_arguments, json), NULL, NULL},
+    {"no-scan", 0, NULL,
+     "do not read the visibilities: no flagged share, and lengths of all baselines (default: read "
+     "them once)",
+     offsetof(info_arguments, no_scan), NULL, NULL},
+    {"phase-centre", 0, "NAME", "which one, where a file has several (default: the only one)",
+     offsetof(info_arguments, phase_centre), slci_arg_text, NULL},
+};
+
+static void print_help(const slci_arg_table *tables, int n_tables) {
+    (void)fputs("usage: sluice info FILE... [options]\n\n"
+                "Says what a visibility set holds, and which --size and --scale suit it. Several\n"
+                "files are one set, as for sluice image.\n",
+                stdout);
+    slci_args_help(stdout, tables, n_tables);
+}
+
+/* The name of an AIPS polarisation code. */
+static const char *polarisation_name(int code) {
+    static const char *const stokes[] = {"I", "Q", "U", "V"};
+    static const char *const products[] = {"RR", "LL", "RL", "LR", "XX", "YY", "XY", "YX"};
+    if (code >= 1 && code <= 4) {
+        return stokes[code - 1];
+    }
+    return code <= -1 && code >= -8 ? products[-code - 1] : "?";
+}
+
+/* ---- for people ------------------------------------------------------------------------------ */
+
+static void print_field(const char *name) {
+    (void)printf("  %-15s ", name);
+}
+
+static void print_text(const char *name, const char *text) {
+    if (*text != '\0') {
+        print_field(name);
+        (void)printf("%s\n", text);
+    }
+}
+
+static void print_shape(const slc_vis_meta *meta) {
+    print_field("rows");
+    (void)printf("%lld", (long long)meta->n_rows);
+    if (!meta->is_plain) {
+        (void)printf(": %lld baselines of %lld antennas, %lld times", (long long)meta->n_baselines,
+                     (long long)meta->n_antennas, (long long)meta->n_times);
+    }
+    (void)printf("%s\n", meta->n_files > 1 ? " in all files" : "");
+    print_field("channels");
+    (void)printf("%lld", (long long)meta->n_channels);
+    if (meta->n_channels > 0 && meta->freq_hz != NULL && meta->freq_hz[0] > 0.0) {
+        char text[SLCI_TEXT_BYTES];
+        slci_format_frequency(meta->freq_hz[0], text);
+        (void)printf(": %s", text);
+        if (meta->n_channels > 1) {
+            slci_format_frequency(meta->freq_hz[meta->n_channels - 1], text);
+            (void)printf(" to %s", text);
+        }
+        if (meta->channel_width_hz != NULL && meta->channel_width_hz[0] > 0.0) {
+            slci_format_frequency(meta->channel_width_hz[0], text);
+            (void)printf(", %s wide", text);
+        }
+    }
+    (void)printf("\n");
+    if (meta->n_file_polarisations > 0 && meta->polarisations != NULL) {
+        print_field("polarisations");
+        for (int64_t p = 0; p < meta->n_file_polarisations; p++) {
+            (void)printf("%s%s", p > 0 ? ", " : "", polarisation_name(meta->polarisations[p]));
+        }
+        (void)printf("; imaged: %s\n", meta->polarisation_text);
+    }
+}
+
+static void print_sky(const slc_vis_meta *meta) {
+    static const char *const frames[] = {
+        [SLC_FRAME_ICRS] = "ICRS", [SLC_FRAME_FK5] = "FK5", [SLC_FRAME_UNPROJECTED] = "of date"};
+    if (isfinite(meta->ra_rad) && isfinite(meta->dec_rad)) {
+        char ra[SLCI_TEXT_BYTES];
+        char dec[SLCI_TEXT_BYTES];
+        slci_format_ra(meta->ra_rad, ra);
+        slci_format_dec(meta->dec_rad, dec);
+        print_field("phase centre");
+        (void)printf("RA %s Dec %s (%.6f deg, %+.6f deg), %s", ra, dec,
+                     meta->ra_rad * (180.0 / M_PI), meta->dec_rad * (180.0 / M_PI),
+                     frames[meta->frame]);
+        if (meta->equinox > 0.0) {
+            (void)printf(" %.6g", meta->equinox);
+        }
+        (void)printf("%s%s\n", meta->phase_centre_name[0] != '\0' ? ", " : "",
+                     meta->phase_centre_name);
+    }
+    print_text("phase", meta->phase_text);
+    print_text("telescope", meta->telescope);
+    print_text("object", meta->object);
+    print_text("units", meta->units);
+    if (meta->start_jd_utc > 0.0) {
+        char date[32];
+        slci_sky_iso_date(meta->start_jd_utc, date);
+        print_field("begins");
+        (void)printf("%s UTC (JD %.6f)\n", date, meta->start_jd_utc);
+    }
+}
+
+static double percent(int64_t part, int64_t whole) {
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+static void print_samples(const slc_info *info) {
+    const slc_vis_counts *counts = &info->counts;
+    if (!info->is_scanned) {
+        print_text("samples", "not read (--no-scan)");
+    } else {
+        print_field("flagged");
+        (void)printf("%lld of %lld (%.2f %%), rows x channels x polarisations\n",
+                     (long long)counts->flagged, (long long)counts->total,
+                     percent(counts->flagged, counts->total));
+        print_field("samples");
+        (void)printf("%lld of %lld have a weight", (long long)info->n_used,
+                     (long long)info->n_samples);
+        if (counts->nonfinite > 0) {
+            (void)printf("; %lld are not finite and dropped", (long long)counts->nonfinite);
+        }
+        if (counts->zero_weight > 0) {
+            (void)printf("; %lld are not flagged but have nsamples 0 (--unit-weights uses them)",
+                         (long long)counts->zero_weight);
+        }
+        (void)printf("\n");
+    }
+    if (info->uv_max_wavelengths > 0.0) {
+        char lowest[SLCI_TEXT_BYTES];
+        char highest[SLCI_TEXT_BYTES];
+        slci_format_number(info->uv_min_wavelengths, 6, lowest);
+        slci_format_number(info->uv_max_wavelengths, 6, highest);
+        print_field("uv range");
+        (void)printf("%s to %s wavelengths", lowest, highest);
+        slci_format_number(info->w_max_wavelengths, 6, highest);
+        (void)printf(", |w| up to %s\n", highest);
+    }
+}
+
+static void print_product(const int64_t *extents, int rank) {
+    for (int d = 0; d < rank; d++) {
+        (void)printf("%s%lld", d > 0 ? " x " : "", (long long)extents[d]);
+    }
+}
+
+static void print_datasets(const slc_info *info) {
+    for (int i = 0; i < info->n_datasets; i++) {
+        const slc_vis_dataset *dataset = &info->datasets[i];
+        char stored[SLCI_TEXT_BYTES];
+        char logical[SLCI_TEXT_BYTES];
+        slci_format_bytes(dataset->stored_bytes, stored);
+        slci_format_bytes(dataset->logical_bytes, logical);
+        print_field(dataset->name);
+        print_product(dataset->shape, dataset->rank);
+        (void)printf(" of %s, ", dataset->type);
+        if (dataset->rank > 0 && dataset->chunk[0] > 0) {
+            (void)printf("chunks ");
+            print_product(dataset->chunk, dataset->rank);
+        } else {
+            (void)printf("not chunked");
+        }
+        (void)printf(", %s; %s stored, %s in memory\n",
+                     dataset->filters[0] != '\0' ? dataset->filters : "no filters", stored, logical);
+    }
+}
+
+static void print_info(const slc_source *source, const slc_vis_meta *meta, const slc_info *info) {
+    (void)printf("%s: %s", source->name, meta->format);
+    if (meta->n_files > 1) {
+        (void)printf(", first of %lld files", (long long)meta->n_files);
+    }
+    (void)printf("\n");
+    print_shape(meta);
+    print_sky(meta);
+    print_samples(info);
+    print_datasets(info);
+    if (info->suggested_size > 0) {
+        char scale[SLCI_TEXT_BYTES];
+        slci_format_angle_down(info->suggested_scale_rad, scale);
+        print_field("suggestion");
+        (void)printf("--size %lld --scale %s\n", (long long)info->suggested_size, scale);
+    }
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------- */
+
+static void json_string(const char *text) {
+    (void)putchar('"');
+    for (const char *at = text; *at != '\0'; at++) {
+        const unsigned char c = (unsigned char)*at;
+        if (c == '"' || c == '\\') {
+            (void)printf("\\%c", c);
+        } else if (c < 0x20) {
+            (void)printf("\\u%04x", c);
+        } else {
+            (void)putchar(c);
+        }
+    }
+    (void)putchar('"');
+}
+
+/* What is not finite is null: JSON has no word for it. */
+static void json_number(double value) {
+    if (isfinite(value)) {
+        (void)printf("%.17g", value);
+    } else {
+        (void)printf("null");
+    }
+}
+
+static void json_key(const char *key) {
+    (void)printf(",\n  \"%s\": ", key);
+}
+
+static void json_text_field(const char *key, const char *text) {
+    json_key(key);
+    json_string(text);
+}
+
+static void json_number_field(const char *key, double value) {
+    json_key(key);
+    json_number(value);
+}
+
+static void json_count_field(const char *key, int64_t value) {
+    json_key(key);
+    (void)printf("%lld", (long long)value);
+}
+
+static void json_counts(const int64_t *values, int n) {
+    (void)putchar('[');
+    for (int i = 0; i < n; i++) {
+        (void)printf("%s%lld", i > 0 ? ", " : "", (long long)values[i]);
+    }
+    (void)putchar(']');
+}
+
+static void json_meta(const slc_vis_meta *meta) {
+    json_text_field("format", meta->format);
+    json_count_field("files", meta->n_files);
+    json_count_field("rows", meta->n_rows);
+    json_count_field("baselines", meta->n_baselines);
+    json_count_field("antennas", meta->n_antennas);
+    json_count_field("times", meta->n_times);
+    json_count_field("channels", meta->n_channels);
+    json_key("frequencies_hz");
+    (void)putchar('[');
+    for (int64_t c = 0; c < meta->n_channels && meta->freq_hz != NULL; c++) {
+        (void)printf("%s", c > 0 ? ", " : "");
+        json_number(meta->freq_hz[c]);
+    }
+    (void)putchar(']');
+    json_key("polarisations");
+    (void)putchar('[');
+    for (int64_t p = 0; p < meta->n_file_polarisations && meta->polarisations != NULL; p++) {
+        (void)printf("%s", p > 0 ? ", " : "");
+        json_string(polarisation_name(meta->polarisations[p]));
+    }
+    (void)putchar(']');
+    json_text_field("polarisation_imaged", meta->polarisation_text);
+    json_number_field("ra_rad", meta->ra_rad);
+    json_number_field("dec_rad", meta->dec_rad);
+    json_text_field("phase_centre", meta->phase_centre_name);
+    json_text_field("phase", meta->phase_text);
+    json_text_field("telescope", meta->telescope);
+    json_text_field("object", meta->object);
+    json_text_field("units", meta->units);
+    json_number_field("start_jd_utc", meta->start_jd_utc > 0.0 ? meta->start_jd_utc : NAN);
+}
+
+static void json_datasets(const slc_info *info) {
+    json_key("datasets");
+    (void)putchar('[');
+    for (int i = 0; i < info->n_datasets; i++) {
+        const slc_vis_dataset *dataset = &info->datasets[i];
+        (void)printf("%s\n    {\"name\": ", i > 0 ? "," : "");
+        json_string(dataset->name);
+        (void)printf(", \"type\": ");
+        json_string(dataset->type);
+        (void)printf(", \"shape\": ");
+        json_counts(dataset->shape, dataset->rank);
+        (void)printf(", \"chunk\": ");
+        const bool is_chunked = dataset->rank > 0 && dataset->chunk[0] > 0;
+        json_counts(dataset->chunk, is_chunked ? dataset->rank : 0);
+        (void)printf(", \"filters\": ");
+        json_string(dataset->filters);
+        (void)printf(", \"stored_bytes\": %lld, \"logical_bytes\": %lld}",
+                     (long long)dataset->stored_bytes, (long long)dataset->logical_bytes);
+    }
+    (void)putchar(']');
+}
+
+static void print_json(const slc_source *source, const slc_vis_meta *meta, const slc_info *info) {
+    (void)printf("{\n  \"name\": ");
+    json_string(source->name);
+    json_meta(meta);
+    json_key("scanned");
+    (void)printf("%s", info->is_scanned ? "true" : "false");
+    if (info->is_scanned) {
+        json_count_field("samples", info->n_samples);
+        json_count_field("samples_used", info->n_used);
+        json_count_field("flagged", info->counts.flagged);
+        json_count_field("flagged_of", info->counts.total);
+        json_count_field("nonfinite", info->counts.nonfinite);
+        json_count_field("zero_weight", info->counts.zero_weight);
+    }
+    json_number_field("uv_min_m", info->uv_min_m);
+    json_number_field("uv_max_m", info->uv_max_m);
+    json_number_field("uv_min_wavelengths", info->uv_min_wavelengths);
+    json_number_field("uv_max_wavelengths", info->uv_max_wavelengths);
+    json_number_field("w_max_wavelengths", info->w_max_wavelengths);
+    json_datasets(info);
+    json_number_field("suggested_scale_rad", info->suggested_scale_rad);
+    json_count_field("suggested_size", info->suggested_size);
+    (void)printf("\n}\n");
+}
+
+/* ---- the command -------------------------------------------------------------------------------- */
+
+static void show_progress(void *context, int64_t done_rows, int64_t n_rows) {
+    slci_progress_update(context, "reading", "rows", (double)done_rows, (double)n_rows);
+}
+
+static slc_status run_info(slci_program *program, const info_arguments *arguments) {
+    slc_source *source = NULL;
+    slc_info info;
+    if (arguments->inputs.n == 0) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "no file given: sluice info FILE...");
+    }
+    const slc_vis_options vis = {.phase_centre = arguments->phase_centre, .log = &program->log};
+    const slc_info_options options = {.skip_data = arguments->no_scan,
+                                      .progress = show_progress,
+                                      .progress_context = &program->progress,
+                                      .cancel = program->cancel};
+    SLC_TRY(slc_vis_open(arguments->inputs.words, arguments->inputs.n, &vis, &source));
+    const slc_status status = slc_info_scan(source, &options, &info);
+    if (status == SLC_OK) {
+        slci_progress_finish(&program->progress);
+        const slc_vis_meta *meta = slc_vis_get_meta(source);
+        (arguments->json ? print_json : print_info)(source, meta, &info);
+    }
+    slc_source_destroy(source);
+    return status;
+}
+
+slc_status slci_cmd_info(slci_program *program, int argc, char *const *argv) {
+    info_arguments arguments = {.phase_centre = NULL};
+    const slci_arg_table tables[] = {
+        {info_args, (int)(sizeof info_args / sizeof info_args[0]), &arguments},
+        slci_common_table(&arguments.common),
+    };
+    slc_status status = SLC_OK;
+    SLC_TRY_GOTO(done, slci_words_create(argc, &arguments.inputs));
+    SLC_TRY_GOTO(done, slci_args_parse("sluice info", tables, 2, argc, argv, &arguments.inputs));
+    SLC_TRY_GOTO(done, slci_common_apply(&arguments.common, program));
+    if (arguments.common.help) {
+        print_help(tables, 2);
+    } else if (arguments.common.version) {
+        slci_print_version();
+    } else {
+        status = run_info(program, &arguments);
+    }
+done:
+    free(arguments.inputs.words);
+    return status;
+}

@@ -1,0 +1,583 @@
+/* The course of a run:
+ *
+ *     check outputs ─ open ─ survey ─ [density] ─ plan ─ image, plane by plane ─ PSF or beam ─ write
+ *
+ * What can be refused is refused as far to the left as possible. The image lives in host memory as
+ * doubles, 8 bytes a pixel, because Σw is known only after the first pass and because a picture that
+ * fits no memory fits no file viewer either; the device never holds more than its budget.
+ */
+#include "app/image.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/image_job.h"
+#include "app/sky.h"
+#include "core/checked.h"
+#include "core/clock.h"
+
+/* Half the size of the first patch of the PSF in which the beam is looked for; it is doubled until
+ * the main lobe lies inside. Three pixels a fringe put a typical lobe within some 10 pixels. */
+#define FIRST_BEAM_PATCH 64
+
+#define FRINGE_PIXELS 3.0
+
+void slc_image_options_init(slc_image_options *options) {
+    *options = (slc_image_options){
+        .nx = 512, .ny = 512, .n_planes = 1, .epsilon = 1e-6, .device = SLC_CHOOSE_AUTO};
+}
+
+/* ---- opening ---------------------------------------------------------------------------------- */
+
+static slc_status check_options(const slc_image_options *o) {
+    int64_t pixels = 0;
+    if (o->n_inputs < 1) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "no input file is given");
+    }
+    if (o->n_outputs < 1 && o->psf_path == NULL && !o->dry_run) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "no output is asked for: give -o, --psf or --dry-run");
+    }
+    if (o->nx < 1 || o->ny < 1 || !slc_checked_mul(o->nx, o->ny, &pixels) ||
+        pixels > INT64_MAX / 64) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "an image of %lld x %lld pixels is not possible",
+                        (long long)o->nx, (long long)o->ny);
+    }
+    if (!(o->scale_rad >= 0) || o->scale_rad > 2) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "a pixel scale of %g rad is not possible",
+                        o->scale_rad);
+    }
+    if (o->n_planes < 1) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "%lld output channels are not possible",
+                        (long long)o->n_planes);
+    }
+    slc_image_meta meta;
+    slci_image_meta_start(o, &meta);
+    for (int i = 0; i < o->n_outputs && !o->dry_run; i++) {
+        SLC_TRY(slc_image_file_check(o->outputs[i], &meta, o->overwrite));
+    }
+    if (o->psf_path != NULL && !o->dry_run) {
+        meta.n_parts = 1;
+        SLC_TRY(slc_image_file_check(o->psf_path, &meta, o->overwrite));
+    }
+    return SLC_OK;
+}
+
+static slc_status open_machine(slci_image_job *job) {
+    const slc_image_options *o = job->options;
+    slc_device *device = o->use_device;
+    if (device == NULL) {
+        SLC_TRY(slc_pool_create(o->n_threads > 0 ? o->n_threads : 1, &job->pool));
+        const slc_device_options options = {.choice = o->device,
+                                            .cuda_index = o->cuda_index,
+                                            .pool = job->pool,
+                                            .log = o->log};
+        SLC_TRY(slc_device_create(&options, &job->own_device));
+        device = job->own_device;
+    }
+    SLC_TRY(slc_budget_create(o->vram_bytes, o->ram_bytes, &job->budget));
+    job->imaging = (slci_imaging){
+        .options = o, .pool = device->pool, .device = device, .budget = job->budget};
+    SLC_TRY(slc_device_get_limits(device, &job->imaging.limits));
+    (void)memcpy(job->result.device_name, job->imaging.limits.name,
+                 sizeof job->result.device_name);
+    job->result.context_bytes = job->imaging.limits.context_bytes;
+    return SLC_OK;
+}
+
+/* No sample counts: say whether flags or nsamples are the reason. */
+static slc_status refuse_empty(const slci_image_job *job) {
+    const slc_vis_counts *counts = &job->survey.counts;
+    if (counts->total > 0 && counts->flagged == counts->total) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: no unflagged visibilities: %lld of %lld flagged",
+                        job->vis->name, (long long)counts->flagged, (long long)counts->total);
+    }
+    if (counts->zero_weight > 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT,
+                        "%s: no visibilities with weight: %lld of %lld flagged and nsamples is 0 or "
+                        "not finite for the rest; --unit-weights uses 1 instead of nsamples",
+                        job->vis->name, (long long)counts->flagged, (long long)counts->total);
+    }
+    return SLC_FAIL(SLC_ERROR_INPUT,
+                    "%s: the selection leaves no visibilities: %lld looked at, %lld flagged, %lld "
+                    "not finite",
+                    job->vis->name, (long long)counts->total, (long long)counts->flagged,
+                    (long long)counts->nonfinite);
+}
+
+static slc_status survey(slci_image_job *job) {
+    const slc_image_options *o = job->options;
+    slc_vis_options options = o->vis;
+    options.log = o->log;
+    SLC_TRY(slc_vis_open(o->inputs, o->n_inputs, &options, &job->vis));
+    job->meta = slc_vis_get_meta(job->vis);
+    slc_log_note(o->log, "%s", job->meta->polarisation_text);
+    slc_log_note(o->log, "%s", job->meta->phase_text);
+    const slci_survey_options survey_options = {
+        .wants_data = o->weighting != SLC_WEIGHT_NATURAL, .options = o};
+    SLC_TRY(slci_survey_run(job->vis, &survey_options, &job->survey));
+    return job->survey.n_weighted > 0 ? SLC_OK : refuse_empty(job);
+}
+
+/* Pixel scale and place of the picture. */
+static slc_status choose_geometry(slci_image_job *job) {
+    const slc_image_options *o = job->options;
+    slc_direct_geometry *g = &job->geometry;
+    *g = (slc_direct_geometry){.nx = o->nx,
+                               .ny = o->ny,
+                               .scale_rad = o->scale_rad,
+                               .is_w_projected = job->meta->is_w_projected};
+    if (g->scale_rad <= 0) {
+        if (job->survey.max_uv <= 0) {
+            return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                            "%s: every baseline has length 0, so there is no default --scale; give "
+                            "one",
+                            job->vis->name);
+        }
+        g->scale_rad = fmin(1.0 / (FRINGE_PIXELS * job->survey.max_uv), 0.5);
+        slc_log_note(o->log, "--scale %.6grad (%.6g asec): three pixels per fringe of the longest "
+                     "baseline, %.6g wavelengths",
+                     g->scale_rad, g->scale_rad * 206264.80624709636, job->survey.max_uv);
+    }
+    if (o->has_centre &&
+        !slci_sky_to_cosines(job->meta->ra_rad, job->meta->dec_rad, o->centre_ra_rad,
+                             o->centre_dec_rad, &g->centre_l, &g->centre_m)) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "--centre lies 90 degrees or more from the phase centre of %s, or that file "
+                        "has none",
+                        job->vis->name);
+    }
+    return SLC_OK;
+}
+
+static slc_status weigh(slci_image_job *job) {
+    const slc_image_options *o = job->options;
+    if (o->weighting == SLC_WEIGHT_NATURAL) {
+        return SLC_OK;
+    }
+    return slci_density_create(job->vis, o, o->nx, o->ny, job->geometry.scale_rad, job->budget,
+                               &job->density);
+}
+
+/* ---- planes ----------------------------------------------------------------------------------- */
+
+static slc_status open_plane(slci_image_job *job, int64_t p) {
+    const slc_image_options *o = job->options;
+    slci_plane *plane = &job->plane[p];
+    plane->vis = job->vis;
+    if (job->n_planes > 1) {
+        slc_vis_options options = o->vis;
+        const int64_t first = options.channel_begin;
+        options.channel_begin = first + p * job->meta->n_channels / job->n_planes;
+        options.channel_end = first + (p + 1) * job->meta->n_channels / job->n_planes;
+        options.log = NULL; /* said once, by the whole set */
+        SLC_TRY(slc_vis_open(o->inputs, o->n_inputs, &options, &plane->vis));
+    }
+    plane->meta = slc_vis_get_meta(plane->vis);
+    SLC_TRY(slci_weighted_create(plane->vis, job->density.cell != NULL ? &job->density : NULL,
+                                 &plane->weighted));
+    return slci_weighted_find_first(plane->weighted, false, &plane->first_sum,
+                                    &plane->has_weight);
+}
+
+static slc_status open_planes(slci_image_job *job) {
+    job->n_planes = job->options->n_planes;
+    if (job->n_planes > job->meta->n_channels) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "--channels-out %lld: only %lld channels are selected",
+                        (long long)job->n_planes, (long long)job->meta->n_channels);
+    }
+    job->plane = calloc((size_t)job->n_planes, sizeof *job->plane);
+    job->plane_beam = calloc((size_t)job->n_planes, sizeof *job->plane_beam);
+    if (job->plane == NULL || job->plane_beam == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for %lld planes", (long long)job->n_planes);
+    }
+    for (int64_t p = 0; p < job->n_planes; p++) {
+        SLC_TRY(open_plane(job, p));
+    }
+    return SLC_OK;
+}
+
+static slci_pass_request pass_request(const slci_image_job *job, const slci_plane *plane) {
+    return (slci_pass_request){
+        .vis = plane->weighted,
+        .n_rows = plane->meta->n_rows,
+        .n_channels = plane->meta->n_channels,
+        .wavelengths_per_metre = plane->meta->wavelengths_per_metre,
+        .geometry = job->geometry,
+        .survey = {.max_u = job->survey.max_u,
+                   .max_v = job->survey.max_v,
+                   .max_w = job->survey.max_w,
+                   .n_samples = plane->meta->n_rows * plane->meta->n_channels,
+                   .first_granule_sum = plane->first_sum},
+        .n_parts = job->n_parts,
+        .stage = SLC_STAGE_IMAGE};
+}
+
+/* The first plane that has data; plan, peak and record are its. */
+static int64_t leading_plane(const slci_image_job *job) {
+    for (int64_t p = 0; p < job->n_planes; p++) {
+        if (job->plane[p].has_weight) {
+            return p;
+        }
+    }
+    return 0;
+}
+
+static void record_pass(slci_image_job *job, const slci_pass *pass) {
+    slc_image_result *result = &job->result;
+    result->plan = pass->plan;
+    (void)memcpy(result->kernel_why, pass->summary.why, sizeof result->kernel_why);
+    result->finite_pixels = pass->summary.finite_pixels;
+    slc_numerics_set_text(&result->numerics, "method", "direct");
+    slc_numerics_set_text(&result->numerics, "device_kind",
+                          job->imaging.device->kind == SLC_DEVICE_CUDA ? "cuda" : "host");
+    slc_direct_record(&pass->setup, job->imaging.device->kind, &result->numerics);
+}
+
+static slc_status plan_image(slci_image_job *job) {
+    const slci_pass_request request = pass_request(job, &job->plane[leading_plane(job)]);
+    SLC_TRY(slci_pass_prepare(&job->imaging, &request, &job->pass));
+    record_pass(job, &job->pass);
+    return SLC_OK;
+}
+
+/* Host memory for image and PSF, and what the whole run needs with staging. */
+static slc_status size_pictures(slci_image_job *job) {
+    const slc_image_options *o = job->options;
+    const int64_t parts = job->n_parts + (o->psf_path != NULL ? 1 : 0);
+    int64_t values = 0;
+    int64_t bytes = 0;
+    const slc_budget_use host = slc_budget_get(job->budget, SLC_SPACE_HOST);
+    if (!slc_checked_mul(o->nx * o->ny, job->n_planes * parts, &values) ||
+        !slc_checked_mul(values, (int64_t)sizeof(double), &bytes) ||
+        !slc_checked_add(bytes, job->result.plan.host_peak_bytes + host.used_bytes,
+                         &job->result.host_planned_bytes)) {
+        return SLC_FAIL(SLC_ERROR_NO_PLAN, "the image's size in bytes does not fit 64 bits");
+    }
+    job->image_bytes = bytes;
+    job->result.output_bytes = bytes / parts * job->n_parts;
+    return SLC_OK;
+}
+
+static slc_status allocate_pictures(slci_image_job *job) {
+    const slc_image_options *o = job->options;
+    const bool has_psf = o->psf_path != NULL;
+    const int64_t bytes = job->image_bytes;
+    const slc_budget_use host = slc_budget_get(job->budget, SLC_SPACE_HOST);
+    if (job->result.host_planned_bytes > host.limit_bytes) {
+        return SLC_FAIL(SLC_ERROR_NO_PLAN,
+                        "an image of %lld x %lld pixels and %lld planes needs %lld bytes of host "
+                        "memory, --ram allows %lld; a smaller --size or a larger --ram helps",
+                        (long long)o->nx, (long long)o->ny, (long long)job->n_planes,
+                        (long long)job->result.host_planned_bytes, (long long)host.limit_bytes);
+    }
+    SLC_TRY(slc_budget_reserve(job->budget, SLC_SPACE_HOST, bytes, "image"));
+    const int64_t values = bytes / (int64_t)sizeof(double);
+    const int64_t image_values = o->nx * o->ny * job->n_planes * job->n_parts;
+    job->image = calloc((size_t)image_values, sizeof(double));
+    job->psf = has_psf ? calloc((size_t)(values - image_values), sizeof(double)) : NULL;
+    if (job->image == NULL || (has_psf && job->psf == NULL)) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the image, %lld bytes", (long long)bytes);
+    }
+    return SLC_OK;
+}
+
+static void fill_nan(double *values, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        values[i] = NAN;
+    }
+}
+
+/* Images one plane; a plane without data is NaN. */
+static slc_status image_plane(slci_image_job *job, int64_t p) {
+    slci_plane *plane = &job->plane[p];
+    const int64_t values = job->geometry.nx * job->geometry.ny * job->n_parts;
+    double *image = job->image + p * values;
+    if (!plane->has_weight) {
+        fill_nan(image, values);
+        job->result.n_fully_flagged_planes++;
+        slc_log_warning(job->options->log, "output channel %lld has no unflagged visibilities: its "
+                        "plane is NaN",
+                        (long long)p);
+        return SLC_OK;
+    }
+    const slci_pass_request request = pass_request(job, plane);
+    SLC_TRY(slci_pass_prepare(&job->imaging, &request, &job->pass));
+    slc_source_counters *counters = &plane->vis->counters;
+    const int64_t chunks_read = counters->chunks_read;
+    const int64_t chunks_decoded = counters->chunks_decoded;
+    const int64_t bytes_stored = counters->bytes_read;
+    slc_engine_report report;
+    SLC_TRY(slci_pass_run(&job->imaging, &job->pass, image, &report));
+    slc_engine_report_add(&job->result.report, &report);
+    job->result.chunks_read += counters->chunks_read - chunks_read;
+    job->result.chunks_decoded += counters->chunks_decoded - chunks_decoded;
+    job->result.bytes_stored += counters->bytes_read - bytes_stored;
+    plane->totals = slci_weighted_totals(plane->weighted);
+    if (!(plane->totals.weight_sum > 0)) {
+        return refuse_empty(job);
+    }
+    slci_pass_normalise(&job->pass, plane->totals.weight_sum, image);
+    return SLC_OK;
+}
+
+/* ---- PSF and beam ----------------------------------------------------------------------------- */
+
+/* The PSF of a plane over nx × ny pixels about (0, 0), normalised. */
+static slc_status image_psf(slci_image_job *job, slci_plane *plane, int64_t nx, int64_t ny,
+                            double *psf) {
+    slci_pass_request request = pass_request(job, plane);
+    bool has_weight = false;
+    SLC_TRY(slci_weighted_find_first(plane->weighted, true, &request.survey.first_granule_sum,
+                                     &has_weight));
+    request.geometry.nx = nx;
+    request.geometry.ny = ny;
+    request.geometry.centre_l = 0;
+    request.geometry.centre_m = 0;
+    request.geometry.is_w_projected = true;
+    request.n_parts = 1;
+    request.is_psf = true;
+    request.stage = SLC_STAGE_PSF;
+    SLC_TRY(slci_pass_prepare(&job->imaging, &request, &job->pass));
+    slc_engine_report report;
+    SLC_TRY(slci_pass_run(&job->imaging, &job->pass, psf, &report));
+    slc_engine_report_add(&job->result.psf_report, &report);
+    slci_pass_normalise(&job->pass, plane->totals.weight_sum, psf);
+    return SLC_OK;
+}
+
+/* The beam from a patch about the centre, as large as the main lobe needs. */
+static slc_status find_beam_in_patch(slci_image_job *job, slci_plane *plane) {
+    const slc_image_options *o = job->options;
+    for (int64_t size = FIRST_BEAM_PATCH;; size *= 2) {
+        const int64_t nx = slc_min_i64(size, o->nx);
+        const int64_t ny = slc_min_i64(size, o->ny);
+        const int64_t bytes = nx * ny * (int64_t)sizeof(double);
+        SLC_TRY(slc_budget_reserve(job->budget, SLC_SPACE_HOST, bytes, "beam patch"));
+        double *patch = calloc((size_t)(nx * ny), sizeof *patch);
+        slc_status status = SLC_OK;
+        if (patch == NULL) {
+            status = SLC_FAIL(SLC_ERROR_MEMORY, "no memory for a patch of the PSF");
+        } else {
+            status = image_psf(job, plane, nx, ny, patch);
+        }
+        if (status == SLC_OK) {
+            status = slci_beam_find(patch, nx, ny, job->geometry.scale_rad, &plane->beam);
+        }
+        free(patch);
+        slc_budget_release(job->budget, SLC_SPACE_HOST, bytes);
+        SLC_TRY(status);
+        if (!plane->beam.touches_edge || (nx == o->nx && ny == o->ny)) {
+            return SLC_OK;
+        }
+    }
+}
+
+static slc_status find_beam(slci_image_job *job, int64_t p) {
+    slci_plane *plane = &job->plane[p];
+    const int64_t pixels = job->geometry.nx * job->geometry.ny;
+    if (!plane->has_weight) {
+        if (job->psf != NULL) {
+            fill_nan(job->psf + p * pixels, pixels);
+        }
+        return SLC_OK;
+    }
+    if (job->psf == NULL) {
+        SLC_TRY(find_beam_in_patch(job, plane));
+    } else {
+        double *psf = job->psf + p * pixels;
+        SLC_TRY(image_psf(job, plane, job->geometry.nx, job->geometry.ny, psf));
+        SLC_TRY(slci_beam_find(psf, job->geometry.nx, job->geometry.ny, job->geometry.scale_rad,
+                               &plane->beam));
+    }
+    if (!plane->beam.beam.is_valid) {
+        slc_log_warning(job->options->log, "no beam could be fitted: %s", plane->beam.why_none);
+    }
+    job->plane_beam[p] = plane->beam.beam;
+    return SLC_OK;
+}
+
+/* ---- results ---------------------------------------------------------------------------------- */
+
+static void add_totals(slci_image_job *job) {
+    slc_image_result *result = &job->result;
+    for (int64_t p = 0; p < job->n_planes; p++) {
+        const slci_totals *totals = &job->plane[p].totals;
+        result->n_used += totals->n_used;
+        result->n_flagged += totals->counts.flagged;
+        result->n_looked_at += totals->counts.total;
+        result->n_nonfinite += totals->counts.nonfinite;
+        result->n_outside_uniform += totals->n_outside;
+        result->weight_sum += totals->weight_sum;
+        result->abs_sum += totals->abs_sum;
+    }
+    const slc_engine_report *report = &result->report;
+    result->pairs_per_second = report->seconds_kernel > 0
+                                   ? (double)result->n_used * (double)result->finite_pixels /
+                                         report->seconds_kernel
+                                   : 0;
+    const slc_budget_use host = slc_budget_get(job->budget, SLC_SPACE_HOST);
+    const slc_budget_use device = slc_budget_get(job->budget, SLC_SPACE_DEVICE);
+    result->vram_limit_bytes = device.limit_bytes;
+    result->vram_peak_bytes = device.peak_bytes;
+    result->ram_limit_bytes = host.limit_bytes;
+    result->host_peak_bytes = host.peak_bytes;
+}
+
+/* Peak, its place and rms of the leading plane's real part. */
+static void find_peak(slci_image_job *job) {
+    slc_image_result *result = &job->result;
+    const slc_direct_geometry *g = &job->geometry;
+    const int64_t pixels = g->nx * g->ny;
+    const double *image = job->image + leading_plane(job) * pixels * job->n_parts;
+    double sum_of_squares = 0;
+    int64_t n = 0;
+    result->peak = NAN;
+    for (int64_t i = 0; i < pixels; i++) {
+        const double value = image[i * job->n_parts];
+        if (isfinite(value)) {
+            sum_of_squares += value * value;
+            n++;
+            if (!(value <= result->peak)) {
+                result->peak = value;
+                result->peak_x = i % g->nx;
+                result->peak_y = i / g->nx;
+            }
+        }
+    }
+    result->rms = n > 0 ? sqrt(sum_of_squares / (double)n) : NAN;
+    const double l = g->centre_l - (double)(result->peak_x - g->nx / 2) * g->scale_rad;
+    const double m = g->centre_m + (double)(result->peak_y - g->ny / 2) * g->scale_rad;
+    result->peak_ra_rad = NAN;
+    result->peak_dec_rad = NAN;
+    (void)slci_sky_from_cosines(job->meta->ra_rad, job->meta->dec_rad, l, m, &result->peak_ra_rad,
+                                &result->peak_dec_rad);
+}
+
+static void warn_of_losses(const slci_image_job *job) {
+    const slc_image_result *result = &job->result;
+    slc_log *log = job->options->log;
+    slc_log_note(log, "%lld of %lld samples flagged", (long long)result->n_flagged,
+                 (long long)result->n_looked_at);
+    if (result->n_nonfinite > 0) {
+        slc_log_warning(log, "%lld visibilities are not flagged but not finite: left out",
+                        (long long)result->n_nonfinite);
+    }
+    if (result->n_outside_uniform > 0) {
+        slc_log_warning(log, "%lld visibilities are finer than the pixels: weight 0",
+                        (long long)result->n_outside_uniform);
+    }
+    if (job->meta->smear_rad > job->geometry.scale_rad) {
+        slc_log_warning(log, "the sky turns by %.3g pixels during the observation: positions are "
+                        "those of its middle",
+                        job->meta->smear_rad / job->geometry.scale_rad);
+    }
+}
+
+static void finish_meta(slci_image_job *job, slc_image_meta *meta) {
+    const slc_image_result *result = &job->result;
+    meta->n_used = result->n_used;
+    meta->n_flagged = result->n_flagged;
+    meta->weight_sum = result->weight_sum;
+    meta->abs_sum = result->abs_sum;
+    if (job->n_planes == 1) {
+        meta->beam = job->plane_beam[0];
+    } else {
+        meta->plane_beam = job->plane_beam;
+    }
+}
+
+static slc_status write_outputs(slci_image_job *job) {
+    const slc_image_options *o = job->options;
+    slc_image_meta *meta = &job->result.meta;
+    finish_meta(job, meta);
+    const int n_files = o->n_outputs + (o->psf_path != NULL ? 1 : 0);
+    for (int i = 0; i < o->n_outputs; i++) {
+        if (o->progress != NULL) {
+            o->progress(o->progress_context, SLC_STAGE_WRITE, i, n_files);
+        }
+        SLC_TRY(slc_image_file_write(o->outputs[i], meta, job->image, o->overwrite, o->log));
+    }
+    if (o->psf_path != NULL) {
+        slc_image_meta psf = *meta;
+        psf.n_parts = 1;
+        psf.unit[0] = '\0';
+        psf.reference_x = (double)(o->nx / 2);
+        psf.reference_y = (double)(o->ny / 2);
+        SLC_TRY(slc_image_file_write(o->psf_path, &psf, job->psf, o->overwrite, o->log));
+    }
+    if (o->progress != NULL) {
+        o->progress(o->progress_context, SLC_STAGE_WRITE, n_files, n_files);
+    }
+    meta->plane_beam = NULL;
+    return SLC_OK;
+}
+
+/* ---- the run ---------------------------------------------------------------------------------- */
+
+static slc_status compute(slci_image_job *job) {
+    SLC_TRY(allocate_pictures(job));
+    for (int64_t p = 0; p < job->n_planes; p++) {
+        SLC_TRY(image_plane(job, p));
+    }
+    for (int64_t p = 0; p < job->n_planes; p++) {
+        SLC_TRY(find_beam(job, p));
+    }
+    add_totals(job);
+    find_peak(job);
+    warn_of_losses(job);
+    const int64_t begin_ns = slc_clock_ns();
+    SLC_TRY(write_outputs(job));
+    job->result.write_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
+    return SLC_OK;
+}
+
+static slc_status run_job(slci_image_job *job) {
+    SLC_TRY(check_options(job->options));
+    SLC_TRY(open_machine(job));
+    const int64_t begin_ns = slc_clock_ns();
+    SLC_TRY(survey(job));
+    SLC_TRY(choose_geometry(job));
+    SLC_TRY(weigh(job));
+    SLC_TRY(open_planes(job));
+    job->result.survey_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
+    SLC_TRY(plan_image(job));
+    SLC_TRY(size_pictures(job));
+    SLC_TRY(slci_image_meta_fill(job, &job->result.meta));
+    if (job->options->dry_run) {
+        add_totals(job);
+        return SLC_OK;
+    }
+    return compute(job);
+}
+
+static void close_job(slci_image_job *job) {
+    for (int64_t p = 0; job->plane != NULL && p < job->n_planes; p++) {
+        slc_source_destroy(job->plane[p].weighted);
+        if (job->plane[p].vis != job->vis) {
+            slc_source_destroy(job->plane[p].vis);
+        }
+    }
+    free(job->plane);
+    free(job->plane_beam);
+    free(job->image);
+    free(job->psf);
+    slci_density_destroy(&job->density);
+    slc_source_destroy(job->vis);
+    slc_budget_destroy(job->budget);
+    slc_device_destroy(job->own_device);
+    slc_pool_destroy(job->pool);
+}
+
+slc_status slc_image_run(const slc_image_options *options, slc_image_result *result) {
+    const int64_t begin_ns = slc_clock_ns();
+    slci_image_job job = {.options = options, .n_parts = options->is_complex ? 2 : 1};
+    const slc_status status = run_job(&job);
+    if (status == SLC_OK) {
+        job.result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
+        *result = job.result;
+    }
+    close_job(&job);
+    return status;
+}

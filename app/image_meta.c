@@ -1,0 +1,142 @@
+/* From options and visibilities to what a FITS header says. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/image_job.h"
+#include "app/sky.h"
+#include "core/checked.h"
+
+/* FITS pixels are single precision down to this promise; below it they would not hold it. */
+#define DOUBLE_EPSILON 1e-7
+
+void slci_image_meta_start(const slc_image_options *options, slc_image_meta *meta) {
+    *meta = (slc_image_meta){.nx = options->nx,
+                             .ny = options->ny,
+                             .n_planes = options->n_planes,
+                             .n_parts = options->is_complex ? 2 : 1,
+                             .is_double = options->epsilon < DOUBLE_EPSILON,
+                             .scale_rad = options->scale_rad,
+                             .epsilon = options->epsilon,
+                             .method = "direct"};
+}
+
+/* Middle and distance between the outer edges of channels [begin, end), whatever their order. */
+static void frequency_span(const slc_vis_meta *meta, int64_t begin, int64_t end, double *middle,
+                           double *width) {
+    double low = INFINITY;
+    double high = -INFINITY;
+    for (int64_t c = begin; c < end; c++) {
+        low = fmin(low, meta->freq_hz[c] - 0.5 * meta->channel_width_hz[c]);
+        high = fmax(high, meta->freq_hz[c] + 0.5 * meta->channel_width_hz[c]);
+    }
+    *middle = 0.5 * (low + high);
+    *width = high - low;
+}
+
+static void add_history(slc_image_meta *meta, const char *format, ...) SLC_PRINTF(2, 3);
+
+static void add_history(slc_image_meta *meta, const char *format, ...) {
+    if (meta->n_history < SLC_IMAGE_HISTORY_LINES) {
+        va_list arguments;
+        va_start(arguments, format);
+        (void)vsnprintf(meta->history[meta->n_history], sizeof meta->history[0], format,
+                        arguments);
+        va_end(arguments);
+        meta->n_history++;
+    }
+}
+
+/* Only options that change the picture, and only where they differ from the default. */
+static void fill_history(const slci_image_job *job, slc_image_meta *meta) {
+    const slc_image_options *o = job->options;
+    const slc_vis_options *v = &o->vis;
+    add_history(meta, "sluice image --size %lldx%lld --scale %.17grad", (long long)o->nx,
+                (long long)o->ny, job->geometry.scale_rad);
+    add_history(meta, "polarisation: %s", job->meta->polarisation_text);
+    if (o->has_centre) {
+        add_history(meta, "--centre %.15g,%.15g (degrees)", o->centre_ra_rad * 57.29577951308232,
+                    o->centre_dec_rad * 57.29577951308232);
+    }
+    if (v->channel_begin != 0 || v->channel_end != 0) {
+        add_history(meta, "--channels %lld:%lld", (long long)v->channel_begin,
+                    (long long)v->channel_end);
+    }
+    if (v->time_begin != 0 || v->time_end != 0) {
+        add_history(meta, "--times %lld:%lld", (long long)v->time_begin, (long long)v->time_end);
+    }
+    if (v->uv_min_wavelengths > 0 || v->uv_max_wavelengths > 0) {
+        add_history(meta, "--uv-range %.15g:%.15g", v->uv_min_wavelengths, v->uv_max_wavelengths);
+    }
+    if (o->weighting == SLC_WEIGHT_UNIFORM) {
+        add_history(meta, "--weight uniform");
+    } else if (o->weighting == SLC_WEIGHT_BRIGGS) {
+        add_history(meta, "--weight briggs:%.15g", o->robust);
+    }
+    const struct {
+        bool is_set;
+        const char *text;
+    } flags[] = {{v->use_autos, "--autos"},
+                 {v->use_unit_weights, "--unit-weights"},
+                 {v->weight_by_time, "--weight-by-time"},
+                 {v->conjugate, "--conjugate"},
+                 {o->is_complex, "--complex"}};
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        if (flags[i].is_set) {
+            add_history(meta, "%s", flags[i].text);
+        }
+    }
+    if (o->n_planes > 1) {
+        add_history(meta, "--channels-out %lld", (long long)o->n_planes);
+    }
+    if (v->phase_centre != NULL) {
+        add_history(meta, "--phase-centre %s", v->phase_centre);
+    }
+}
+
+static void fill_frequency(const slci_image_job *job, slc_image_meta *meta) {
+    const slc_vis_meta *vis = job->meta;
+    meta->has_frequency = vis->n_channels > 0 && vis->freq_hz[0] > 0;
+    if (!meta->has_frequency) {
+        return;
+    }
+    frequency_span(vis, 0, vis->n_channels, &meta->freq_hz, &meta->width_hz);
+    meta->freq_step_hz = meta->width_hz;
+    if (job->n_planes > 1) {
+        double first, second;
+        double width;
+        frequency_span(job->plane[1].meta, 0, job->plane[1].meta->n_channels, &second, &width);
+        frequency_span(job->plane[0].meta, 0, job->plane[0].meta->n_channels, &first, &width);
+        meta->freq_hz = first;
+        meta->width_hz = width;
+        meta->freq_step_hz = second - first;
+    }
+}
+
+slc_status slci_image_meta_fill(const slci_image_job *job, slc_image_meta *meta) {
+    const slc_vis_meta *vis = job->meta;
+    const slc_direct_geometry *g = &job->geometry;
+    slci_image_meta_start(job->options, meta);
+    meta->scale_rad = g->scale_rad;
+    meta->reference_x = (double)(g->nx / 2) + g->centre_l / g->scale_rad;
+    meta->reference_y = (double)(g->ny / 2) - g->centre_m / g->scale_rad;
+    meta->ra_rad = vis->ra_rad;
+    meta->dec_rad = vis->dec_rad;
+    meta->has_position = isfinite(vis->ra_rad) && isfinite(vis->dec_rad);
+    (void)snprintf(meta->frame, sizeof meta->frame, "%s",
+                   vis->frame == SLC_FRAME_ICRS ? "ICRS" : "FK5");
+    meta->equinox = vis->equinox;
+    meta->stokes = vis->stokes;
+    fill_frequency(job, meta);
+    if (strcmp(vis->units, "Jy") == 0) {
+        (void)snprintf(meta->unit, sizeof meta->unit, "Jy/beam");
+    }
+    (void)snprintf(meta->telescope, sizeof meta->telescope, "%s", vis->telescope);
+    (void)snprintf(meta->object, sizeof meta->object, "%s", vis->object);
+    if (vis->start_jd_utc > 0) {
+        slci_sky_iso_date(vis->start_jd_utc, meta->date_obs);
+    }
+    fill_history(job, meta);
+    return SLC_OK;
+}

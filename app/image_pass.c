@@ -1,0 +1,172 @@
+#include "app/image_pass.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/checked.h"
+#include "core/fixed.h"
+
+/* Speeds for the plan's estimate of time, as measured once on the machines of docs/results; they never
+ * touch a result. A core's sgemm does about 90·10⁹ operations a second with wide vectors; one
+ * multiprocessor of an H200 does 14·10⁹ sines and cosines a second for as many pairs. */
+#define HOST_FLOPS_PER_THREAD 9e10
+#define CUDA_PAIRS_PER_PROCESSOR 1.4e10
+
+/* Thread blocks that one multiprocessor works on at a time. */
+#define CUDA_BLOCKS_PER_PROCESSOR 2
+
+/* ---- the sink --------------------------------------------------------------------------------- */
+
+/* Takes boxes of fixed-point sums and leaves them as doubles in the picture. */
+typedef struct picture_sink {
+    slc_sink base;
+    int64_t nx, n_parts;
+    int scale_bits;
+    double *image; /* lent, [ny, nx, n_parts] */
+} picture_sink;
+
+static slc_status picture_write(slc_sink *sink, const slc_box *box, const void *src) {
+    const picture_sink *picture = (const picture_sink *)sink;
+    const slc_fixed *sum = src;
+    for (int64_t y = 0; y < box->extent[0]; y++) {
+        double *row = picture->image +
+                      ((box->origin[0] + y) * picture->nx + box->origin[1]) * picture->n_parts;
+        for (int64_t k = 0; k < box->extent[1] * picture->n_parts; k++) {
+            row[k] = slc_fixed_to_double(*sum++, picture->scale_bits);
+        }
+    }
+    return SLC_OK;
+}
+
+static slc_status picture_commit(slc_sink *sink) {
+    (void)sink;
+    return SLC_OK;
+}
+
+static void picture_destroy(slc_sink *sink) {
+    (void)sink; /* lives in the caller's frame */
+}
+
+static const slc_sink_ops picture_ops = {
+    .write = picture_write, .commit = picture_commit, .destroy = picture_destroy};
+
+/* ---- planning --------------------------------------------------------------------------------- */
+
+static double seconds_per_point(const slci_imaging *imaging, const slci_pass *pass) {
+    const slci_pass_request *request = &pass->request;
+    if (imaging->device->kind == SLC_DEVICE_CUDA) {
+        return (double)request->n_channels /
+               (CUDA_PAIRS_PER_PROCESSOR * (double)slc_max_i64(imaging->limits.n_processors, 1));
+    }
+    const double pixels = (double)request->geometry.nx * (double)request->geometry.ny;
+    return pass->summary.flops_per_sample / pixels * (double)request->n_channels /
+           (HOST_FLOPS_PER_THREAD * (double)slc_pool_size(imaging->pool));
+}
+
+static slc_status make_plan(const slci_imaging *imaging, slci_pass *pass) {
+    const slc_budget_use host = slc_budget_get(imaging->budget, SLC_SPACE_HOST);
+    const bool is_cuda = imaging->device->kind == SLC_DEVICE_CUDA;
+    const slc_plan_request request = {
+        .device_budget_bytes = imaging->options->vram_bytes,
+        .host_budget_bytes = host.limit_bytes - host.used_bytes,
+        .allocation_unit_bytes = imaging->limits.allocation_unit_bytes,
+        .seconds_per_point = seconds_per_point(imaging, pass),
+        .rates = slc_rates_default(imaging->device->kind),
+        .parallel_units = is_cuda ? imaging->limits.n_processors * CUDA_BLOCKS_PER_PROCESSOR
+                                  : slc_pool_size(imaging->pool),
+    };
+    return slc_plan_make(&pass->job, &request, &pass->plan);
+}
+
+slc_status slci_pass_prepare(const slci_imaging *imaging, const slci_pass_request *request,
+                             slci_pass *pass) {
+    *pass = (slci_pass){.request = *request};
+    const slc_direct_request direct = {.device = imaging->device->kind,
+                                       .geometry = request->geometry,
+                                       .survey = request->survey,
+                                       .n_channels = request->n_channels,
+                                       .epsilon = imaging->options->epsilon,
+                                       .n_parts = request->n_parts,
+                                       .is_psf = request->is_psf};
+    SLC_TRY(slc_direct_choose(&direct, &pass->setup));
+    slc_direct_summarise(&pass->setup, &pass->summary);
+    SLC_TRY(slc_direct_job_init(&pass->setup, imaging->device->kind,
+                                slc_pool_size(imaging->pool), request->n_rows, &pass->job));
+    return make_plan(imaging, pass);
+}
+
+/* ---- running ---------------------------------------------------------------------------------- */
+
+/* Hands the engine's progress on in visibilities × pixels. */
+typedef struct pass_progress {
+    const slc_image_options *options;
+    slc_progress_stage stage;
+    double total;
+} pass_progress;
+
+static void report_progress(void *context, int64_t done_tiles, int64_t n_tiles) {
+    const pass_progress *progress = context;
+    progress->options->progress(progress->options->progress_context, progress->stage,
+                                progress->total * (double)done_tiles / (double)n_tiles,
+                                progress->total);
+}
+
+static slc_status run_engine(const slci_imaging *imaging, slci_pass *pass, slc_source *channels,
+                             slc_sink *sink, slc_engine_report *report) {
+    const slci_pass_request *request = &pass->request;
+    slc_binding bindings[SLC_DIRECT_N_OPERANDS] = {
+        [SLC_DIRECT_UVW] = {.source = request->vis, .field = SLC_VIS_UVW},
+        [SLC_DIRECT_VIS] = {.source = request->vis, .field = SLC_VIS_DATA},
+        [SLC_DIRECT_WEIGHT] = {.source = request->vis, .field = SLC_VIS_WEIGHT},
+        [SLC_DIRECT_CHANNELS] = {.source = channels},
+        [SLC_DIRECT_IMAGE] = {.sink = sink},
+    };
+    pass_progress progress = {
+        .options = imaging->options,
+        .stage = request->stage,
+        .total = (double)request->n_rows * (double)request->n_channels *
+                 (double)request->geometry.nx * (double)request->geometry.ny};
+    const slc_engine_options options = {
+        .device = imaging->device,
+        .pool = imaging->pool,
+        .budget = imaging->budget,
+        .bindings = bindings,
+        .log = imaging->options->log,
+        .progress = imaging->options->progress != NULL ? report_progress : NULL,
+        .progress_context = &progress,
+        .cancel = imaging->options->cancel};
+    return slc_engine_run(&pass->job, &pass->plan, &options, report);
+}
+
+slc_status slci_pass_run(const slci_imaging *imaging, slci_pass *pass, double *image,
+                         slc_engine_report *report) {
+    const slci_pass_request *request = &pass->request;
+    slc_layout layout;
+    SLC_TRY(slc_layout_dense(SLC_F64, 1, &request->n_channels, &layout));
+    slc_source *channels = NULL;
+    SLC_TRY(slc_source_create_memory("channels", &layout, request->wavelengths_per_metre,
+                                     &channels));
+    picture_sink sink = {.base = {.ops = &picture_ops, .name = "image"},
+                         .nx = request->geometry.nx,
+                         .n_parts = request->n_parts,
+                         .scale_bits = pass->setup.scale_bits,
+                         .image = image};
+    const slc_status status = run_engine(imaging, pass, channels, &sink.base, report);
+    slc_source_destroy(channels);
+    return status;
+}
+
+void slci_pass_normalise(const slci_pass *pass, double weight_sum, double *image) {
+    const slc_direct_geometry *g = &pass->request.geometry;
+    const int n_parts = pass->request.n_parts;
+    for (int64_t y = 0; y < g->ny; y++) {
+        const double m = g->centre_m + (double)(y - g->ny / 2) * g->scale_rad;
+        for (int64_t x = 0; x < g->nx; x++) {
+            const double l = g->centre_l - (double)(x - g->nx / 2) * g->scale_rad;
+            double *pixel = image + (y * g->nx + x) * n_parts;
+            for (int p = 0; p < n_parts; p++) {
+                pixel[p] = l * l + m * m < 1 ? pixel[p] / weight_sum : NAN;
+            }
+        }
+    }
+}

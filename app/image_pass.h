@@ -1,0 +1,52 @@
+/* One pass of the imaging job: the exact sum of one weighted set over one picture.
+ * The image of a plane, the PSF and the patch of it that the beam needs are each one pass. A pass is
+ * prepared first, so that it can be planned without being run.
+ */
+#ifndef SLC_APP_IMAGE_PASS_H
+#define SLC_APP_IMAGE_PASS_H
+
+#include "app/image.h"
+#include "core/budget.h"
+#include "kernels/direct.h"
+
+/* What every pass of one run shares. All lent. */
+typedef struct slci_imaging {
+    const slc_image_options *options;
+    slc_pool *pool;
+    slc_device *device;
+    slc_device_limits limits;
+    slc_budget *budget;
+} slci_imaging;
+
+typedef struct slci_pass_request {
+    slc_source *vis;      /* weighted, lent for the pass's life */
+    int64_t n_rows, n_channels;
+    const double *wavelengths_per_metre; /* [n_channels], lent */
+    slc_direct_geometry geometry;
+    slc_direct_survey survey;
+    int n_parts;
+    bool is_psf;
+    slc_progress_stage stage;
+} slci_pass_request;
+
+typedef struct slci_pass {
+    slci_pass_request request;
+    slc_direct_setup setup;
+    slc_direct_summary summary;
+    slc_job job;
+    slc_plan plan;
+} slci_pass;
+
+/* Chooses the numerics and plans. The pass must stay where it is afterwards, since the job points
+ * into it. SLC_ERROR_NO_PLAN with the smallest budget in the message. */
+SLC_MUST_USE slc_status slci_pass_prepare(const slci_imaging *imaging,
+                                          const slci_pass_request *request, slci_pass *pass);
+
+/* Runs it. image [ny, nx, n_parts] f64 (host) gets the plain sums; Σw is known only afterwards. */
+SLC_MUST_USE slc_status slci_pass_run(const slci_imaging *imaging, slci_pass *pass, double *image,
+                                      slc_engine_report *report);
+
+/* Divides the sums by Σw and puts NaN at and beyond the horizon. */
+void slci_pass_normalise(const slci_pass *pass, double weight_sum, double *image);
+
+#endif

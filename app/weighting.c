@@ -1,0 +1,442 @@
+/* Every number that comes out of here is the same for any budget and any number of threads: the survey
+ * and the density go through the rows in file order on one thread, and the totals of the weighted
+ * source, which several threads fill in any order, are integers (core/fixed.h).
+ */
+#include "app/weighting.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/checked.h"
+#include "core/fixed.h"
+#include "kernels/direct.h"
+
+/* Rows read at a time by the survey, as bytes of one block. */
+#define BLOCK_BYTES (4ll << 20)
+
+/* ---- reading blocks of rows ------------------------------------------------------------------- */
+
+/* Buffers for one block of rows. */
+typedef struct block {
+    int64_t n_rows;     /* capacity */
+    int64_t n_channels;
+    double *uvw;        /* [n_rows, 3] */
+    float *vis;         /* [n_rows, n_channels, 2]; NULL when not wanted */
+    float *weight;      /* [n_rows, n_channels] */
+} block;
+
+static void block_destroy(block *b) {
+    free(b->uvw);
+    free(b->vis);
+    free(b->weight);
+    *b = (block){0};
+}
+
+/* Whole granules, at least one, about BLOCK_BYTES. */
+static slc_status block_create(const slc_vis_meta *meta, bool wants_data, block *out) {
+    const int64_t granule = slc_direct_granule_rows(meta->n_channels);
+    const int64_t row_bytes = 24 + 12 * meta->n_channels;
+    const int64_t granules = slc_max_i64(BLOCK_BYTES / (row_bytes * granule), 1);
+    block b = {.n_rows = slc_min_i64(granules * granule, slc_max_i64(meta->n_rows, 1)),
+               .n_channels = meta->n_channels};
+    const size_t rows = (size_t)b.n_rows;
+    const size_t samples = rows * (size_t)meta->n_channels;
+    b.uvw = malloc(rows * 3 * sizeof *b.uvw);
+    b.weight = malloc(samples * sizeof *b.weight);
+    b.vis = wants_data ? malloc(samples * 2 * sizeof *b.vis) : NULL;
+    if (b.uvw == NULL || b.weight == NULL || (wants_data && b.vis == NULL)) {
+        block_destroy(&b);
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for a block of rows of %lld bytes each",
+                        (long long)row_bytes);
+    }
+    *out = b;
+    return SLC_OK;
+}
+
+static void add_counts(slc_vis_counts *sum, const slc_vis_counts *more) {
+    sum->total += more->total;
+    sum->flagged += more->flagged;
+    sum->nonfinite += more->nonfinite;
+    sum->zero_weight += more->zero_weight;
+}
+
+/* What a pass does with each block. */
+typedef void (*block_visitor)(void *context, const block *b, int64_t n_rows,
+                              const slc_vis_meta *meta);
+
+/* Reads all rows in order, block by block. */
+static slc_status for_each_block(slc_source *vis, bool wants_data,
+                                 const slc_image_options *options, block_visitor visit,
+                                 void *context, slc_vis_counts *counts) {
+    const slc_vis_meta *meta = slc_vis_get_meta(vis);
+    block b = {0};
+    SLC_TRY(block_create(meta, wants_data, &b));
+    slc_status status = SLC_OK;
+    for (int64_t row = 0; row < meta->n_rows; row += b.n_rows) {
+        if (options->cancel != NULL && *options->cancel != 0) {
+            status = SLC_FAIL(SLC_ERROR_INTERRUPTED, "interrupted while looking at the data");
+            goto done;
+        }
+        const slc_box box = slc_box_1d(row, slc_min_i64(b.n_rows, meta->n_rows - row));
+        void *const dst[SLC_VIS_N_FIELDS] = {b.uvw, b.vis, b.weight};
+        slc_vis_counts of_block = {0};
+        SLC_TRY_GOTO(done, slc_vis_read_counted(vis, &box, dst, &of_block));
+        add_counts(counts, &of_block);
+        visit(context, &b, box.extent[0], meta);
+        if (options->progress != NULL) {
+            options->progress(options->progress_context, SLC_STAGE_SURVEY,
+                              (double)(row + box.extent[0]), (double)meta->n_rows);
+        }
+    }
+done:
+    block_destroy(&b);
+    return status;
+}
+
+/* ---- survey ----------------------------------------------------------------------------------- */
+
+static void survey_block(void *context, const block *b, int64_t n_rows, const slc_vis_meta *meta) {
+    slci_survey *survey = context;
+    for (int64_t r = 0; r < n_rows; r++) {
+        double scale = 0; /* largest wavelengths per metre of a sample in use */
+        for (int64_t c = 0; c < meta->n_channels; c++) {
+            if (b->weight[r * meta->n_channels + c] > 0) {
+                scale = fmax(scale, meta->wavelengths_per_metre[c]);
+                survey->n_weighted++;
+            }
+        }
+        const double *uvw = &b->uvw[3 * r];
+        if (scale > 0) {
+            survey->max_u = fmax(survey->max_u, fabs(uvw[0]) * scale);
+            survey->max_v = fmax(survey->max_v, fabs(uvw[1]) * scale);
+            survey->max_w = fmax(survey->max_w, fabs(uvw[2]) * scale);
+            survey->max_uv = fmax(survey->max_uv, hypot(uvw[0], uvw[1]) * scale);
+        }
+    }
+}
+
+slc_status slci_survey_run(slc_source *vis, const slci_survey_options *options, slci_survey *out) {
+    slci_survey survey = {0};
+    SLC_TRY(for_each_block(vis, options->wants_data, options->options, survey_block, &survey,
+                           &survey.counts));
+    *out = survey;
+    return SLC_OK;
+}
+
+/* ---- density ---------------------------------------------------------------------------------- */
+
+/* The cell of a sample, -1 outside the band that the image can show. */
+static int64_t cell_of(const slci_density *d, double u, double v) {
+    if (v < 0 || (v == 0 && u < 0)) {
+        u = -u;
+        v = -v;
+    }
+    const double half = 0.5 / d->scale_rad;
+    if (fabs(u) > half || fabs(v) > half) {
+        return -1;
+    }
+    const int64_t iu = (int64_t)floor(u * (double)d->nx * d->scale_rad) + (d->nx + 1) / 2;
+    const int64_t iv = (int64_t)floor(v * (double)d->ny * d->scale_rad);
+    return iv * d->n_u + iu;
+}
+
+static void density_block(void *context, const block *b, int64_t n_rows,
+                          const slc_vis_meta *meta) {
+    slci_density *density = context;
+    for (int64_t r = 0; r < n_rows; r++) {
+        for (int64_t c = 0; c < meta->n_channels; c++) {
+            const float weight = b->weight[r * meta->n_channels + c];
+            if (weight > 0) {
+                const double scale = meta->wavelengths_per_metre[c];
+                const int64_t cell =
+                    cell_of(density, b->uvw[3 * r] * scale, b->uvw[3 * r + 1] * scale);
+                if (cell >= 0) {
+                    density->cell[cell] += (double)weight;
+                }
+            }
+        }
+    }
+}
+
+/* f² of Briggs weights: (5 · 10^-R)² ΣD / ΣD², sums over cells. */
+static double briggs_f2(const slci_density *density, double robust) {
+    double sum = 0;
+    double sum_of_squares = 0;
+    for (int64_t i = 0; i < density->n_u * density->n_v; i++) {
+        sum += density->cell[i];
+        sum_of_squares += density->cell[i] * density->cell[i];
+    }
+    const double factor = 5 * pow(10, -robust);
+    return sum_of_squares > 0 ? factor * factor * sum / sum_of_squares : 0;
+}
+
+slc_status slci_density_create(slc_source *vis, const slc_image_options *options, int64_t nx,
+                               int64_t ny, double scale_rad, slc_budget *budget,
+                               slci_density *out) {
+    slci_density density = {.nx = nx, .ny = ny, .scale_rad = scale_rad, .budget = budget};
+    density.n_u = (nx + 1) / 2 + nx / 2 + 1;
+    density.n_v = ny / 2 + 1;
+    int64_t cells = 0;
+    int64_t bytes = 0;
+    if (!slc_checked_mul(density.n_u, density.n_v, &cells) ||
+        !slc_checked_mul(cells, (int64_t)sizeof(double), &bytes)) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "the uv grid of a %lld x %lld image is too large",
+                        (long long)nx, (long long)ny);
+    }
+    SLC_TRY(slc_budget_reserve(budget, SLC_SPACE_HOST, bytes, "uv density"));
+    density.cell = calloc((size_t)cells, sizeof *density.cell);
+    slc_status status = SLC_OK;
+    if (density.cell == NULL) {
+        status = SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the uv density, %lld bytes",
+                          (long long)bytes);
+    } else {
+        slc_vis_counts counts = {0};
+        status = for_each_block(vis, true, options, density_block, &density, &counts);
+    }
+    if (status != SLC_OK) {
+        free(density.cell);
+        slc_budget_release(budget, SLC_SPACE_HOST, bytes);
+        return status;
+    }
+    if (options->weighting == SLC_WEIGHT_BRIGGS) {
+        density.is_briggs = true;
+        density.robust_f2 = briggs_f2(&density, options->robust);
+    }
+    *out = density;
+    return SLC_OK;
+}
+
+void slci_density_destroy(slci_density *density) {
+    if (density->cell != NULL) {
+        slc_budget_release(density->budget, SLC_SPACE_HOST,
+                           density->n_u * density->n_v * (int64_t)sizeof(double));
+        free(density->cell);
+    }
+    *density = (slci_density){0};
+}
+
+/* ---- weighted source -------------------------------------------------------------------------- */
+
+typedef struct weighted {
+    slc_source base;
+    slc_source *vis;              /* lent */
+    const slc_vis_meta *meta;     /* lent */
+    const slci_density *density;  /* lent; NULL: natural */
+    bool is_psf;                  /* V = 1 in the sums that guard the accumulators */
+    int64_t granule_rows;
+    double largest_granule;       /* refused past this Σw|V| */
+    int abs_bits, weight_bits;    /* scales of abs_sum and weight_sum */
+    pthread_mutex_t mutex;        /* everything below */
+    unsigned char *counted;       /* [n_granules] */
+    slc_fixed abs_sum, weight_sum;
+    slci_totals totals;
+} weighted;
+
+static void apply_density(const weighted *w, const double *uvw, float *vis, float *weight,
+                          int64_t n_rows, int64_t *n_outside) {
+    const slci_density *density = w->density;
+    for (int64_t r = 0; r < n_rows; r++) {
+        for (int64_t c = 0; c < w->meta->n_channels; c++) {
+            const int64_t s = r * w->meta->n_channels + c;
+            if (!(weight[s] > 0)) {
+                continue;
+            }
+            const double scale = w->meta->wavelengths_per_metre[c];
+            const int64_t cell = cell_of(density, uvw[3 * r] * scale, uvw[3 * r + 1] * scale);
+            if (cell < 0) {
+                weight[s] = 0;
+                vis[2 * s] = 0;
+                vis[2 * s + 1] = 0;
+                (*n_outside)++;
+            } else if (density->is_briggs) {
+                weight[s] = (float)((double)weight[s] /
+                                    (1 + density->cell[cell] * density->robust_f2));
+            } else {
+                weight[s] = (float)((double)weight[s] / density->cell[cell]);
+            }
+        }
+    }
+}
+
+/* Σw, Σw|V| and samples in use of one granule, in file order. */
+typedef struct granule_sum {
+    double weight, abs;
+    int64_t n_used;
+} granule_sum;
+
+static granule_sum sum_granule(const weighted *w, const float *vis, const float *weight,
+                               int64_t n_rows) {
+    granule_sum sum = {0};
+    for (int64_t s = 0; s < n_rows * w->meta->n_channels; s++) {
+        if (weight[s] > 0) {
+            const double modulus =
+                w->is_psf ? 1.0 : hypot((double)vis[2 * s], (double)vis[2 * s + 1]);
+            sum.weight += (double)weight[s];
+            sum.abs += (double)weight[s] * modulus;
+            sum.n_used++;
+        }
+    }
+    return sum;
+}
+
+/* Checks every granule of the block against the accumulators' range and counts the new ones. */
+static slc_status count_granules(weighted *w, const slc_box *box, const float *vis,
+                                 const float *weight) {
+    for (int64_t row = 0; row < box->extent[0]; row += w->granule_rows) {
+        const int64_t n_rows = slc_min_i64(w->granule_rows, box->extent[0] - row);
+        const int64_t first = row * w->meta->n_channels;
+        const granule_sum sum = sum_granule(w, vis + 2 * first, weight + first, n_rows);
+        if (sum.abs > w->largest_granule) {
+            return SLC_FAIL(SLC_ERROR_INPUT,
+                            "%s: rows %lld to %lld hold weighted amplitudes of %g, more than 2^50 "
+                            "times those of the first rows with data; flag what is wrong there",
+                            w->vis->name, (long long)(box->origin[0] + row),
+                            (long long)(box->origin[0] + row + n_rows - 1), sum.abs);
+        }
+        const int64_t granule = (box->origin[0] + row) / w->granule_rows;
+        pthread_mutex_lock(&w->mutex);
+        if (!w->counted[granule]) {
+            w->counted[granule] = 1;
+            w->abs_sum = slc_fixed_add(w->abs_sum, slc_fixed_from_double(sum.abs, w->abs_bits));
+            w->weight_sum =
+                slc_fixed_add(w->weight_sum, slc_fixed_from_double(sum.weight, w->weight_bits));
+            w->totals.n_used += sum.n_used;
+        }
+        pthread_mutex_unlock(&w->mutex);
+    }
+    return SLC_OK;
+}
+
+/* Whether the block's granules were all counted before; tiles are whole granules, so a block is
+ * either new as a whole or not. */
+static bool is_counted(weighted *w, const slc_box *box) {
+    pthread_mutex_lock(&w->mutex);
+    const bool counted = w->counted[box->origin[0] / w->granule_rows] != 0;
+    pthread_mutex_unlock(&w->mutex);
+    return counted;
+}
+
+static slc_status read_and_weigh(weighted *w, const slc_box *box, void *const *dst,
+                                 slc_vis_counts *counts, int64_t *n_outside) {
+    SLC_TRY(slc_vis_read_counted(w->vis, box, dst, counts));
+    if (w->density != NULL) {
+        apply_density(w, dst[SLC_VIS_UVW], dst[SLC_VIS_DATA], dst[SLC_VIS_WEIGHT], box->extent[0],
+                      n_outside);
+    }
+    return SLC_OK;
+}
+
+static slc_status weighted_read(slc_source *source, const slc_box *box, void *const *dst) {
+    weighted *w = (weighted *)source;
+    slc_vis_counts counts = {0};
+    int64_t n_outside = 0;
+    const bool is_new = box->extent[0] > 0 && !is_counted(w, box);
+    SLC_TRY(read_and_weigh(w, box, dst, &counts, &n_outside));
+    SLC_TRY(count_granules(w, box, dst[SLC_VIS_DATA], dst[SLC_VIS_WEIGHT]));
+    if (is_new) {
+        pthread_mutex_lock(&w->mutex);
+        add_counts(&w->totals.counts, &counts);
+        w->totals.n_outside += n_outside;
+        pthread_mutex_unlock(&w->mutex);
+    }
+    return SLC_OK;
+}
+
+static int64_t weighted_next_unit(slc_source *source, int axis, int64_t index) {
+    return slc_source_next_unit(((weighted *)source)->vis, axis, index);
+}
+
+static slc_status weighted_finish(slc_source *source) {
+    return slc_source_finish(((weighted *)source)->vis);
+}
+
+static void weighted_destroy(slc_source *source) {
+    weighted *w = (weighted *)source;
+    pthread_mutex_destroy(&w->mutex);
+    free(w->counted);
+    free(w);
+}
+
+static const slc_source_ops weighted_ops = {.read = weighted_read,
+                                            .next_unit = weighted_next_unit,
+                                            .finish = weighted_finish,
+                                            .destroy = weighted_destroy};
+
+slc_status slci_weighted_create(slc_source *vis, const slci_density *density, slc_source **out) {
+    weighted *w = calloc(1, sizeof *w);
+    if (w == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for a source");
+    }
+    w->vis = vis;
+    w->meta = slc_vis_get_meta(vis);
+    w->density = density;
+    w->granule_rows = slc_direct_granule_rows(w->meta->n_channels);
+    w->largest_granule = INFINITY;
+    const int64_t n_granules = slc_ceil_div(w->meta->n_rows, w->granule_rows);
+    w->counted = calloc((size_t)slc_max_i64(n_granules, 1), 1);
+    if (w->counted == NULL) {
+        free(w);
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the marks of %lld granules",
+                        (long long)n_granules);
+    }
+    pthread_mutex_init(&w->mutex, NULL);
+    w->base.ops = &weighted_ops;
+    w->base.shared_rank = vis->shared_rank;
+    w->base.n_fields = vis->n_fields;
+    memcpy(w->base.fields, vis->fields, sizeof w->base.fields);
+    memcpy(w->base.name, vis->name, sizeof w->base.name);
+    memcpy(w->base.identity, vis->identity, sizeof w->base.identity);
+    *out = &w->base;
+    return SLC_OK;
+}
+
+/* Reads one granule with its weights; the granule is not counted. */
+static slc_status peek_granule(weighted *w, const slc_box *box, const block *b, granule_sum *sum) {
+    void *const dst[SLC_VIS_N_FIELDS] = {b->uvw, b->vis, b->weight};
+    slc_vis_counts counts = {0};
+    int64_t n_outside = 0;
+    SLC_TRY(read_and_weigh(w, box, dst, &counts, &n_outside));
+    *sum = sum_granule(w, b->vis, b->weight, box->extent[0]);
+    return SLC_OK;
+}
+
+slc_status slci_weighted_find_first(slc_source *source, bool is_psf, double *first_sum,
+                                    bool *has_weight) {
+    weighted *w = (weighted *)source;
+    w->is_psf = is_psf;
+    *first_sum = 0;
+    *has_weight = false;
+    double first_weight = 0;
+    block b = {0};
+    SLC_TRY(block_create(w->meta, true, &b));
+    slc_status status = SLC_OK;
+    for (int64_t row = 0; row < w->meta->n_rows && *first_sum <= 0; row += w->granule_rows) {
+        const slc_box box =
+            slc_box_1d(row, slc_min_i64(w->granule_rows, w->meta->n_rows - row));
+        granule_sum sum = {0};
+        SLC_TRY_GOTO(done, peek_granule(w, &box, &b, &sum));
+        *has_weight = *has_weight || sum.n_used > 0;
+        *first_sum = sum.abs;
+        first_weight = sum.weight > 0 ? sum.weight : first_weight;
+    }
+    if (*has_weight) {
+        w->weight_bits = slc_fixed_scale_bits(first_weight);
+    }
+    if (*first_sum > 0) {
+        w->abs_bits = slc_fixed_scale_bits(*first_sum);
+        w->largest_granule =
+            ldexp(*first_sum, SLC_FIXED_LAST_BIT - SLC_FIXED_FIRST_BIT);
+    }
+done:
+    block_destroy(&b);
+    return status;
+}
+
+slci_totals slci_weighted_totals(const slc_source *source) {
+    const weighted *w = (const weighted *)source;
+    slci_totals totals = w->totals;
+    totals.weight_sum = slc_fixed_to_double(w->weight_sum, w->weight_bits);
+    totals.abs_sum = slc_fixed_to_double(w->abs_sum, w->abs_bits);
+    return totals;
+}

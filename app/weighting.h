@@ -1,0 +1,72 @@
+/* The survey of a visibility set and the weights of its samples.
+ * The survey is one quick look at all rows: how far the baselines reach, how many samples count, and
+ * for uniform and Briggs weights the density of samples in the uv plane. The weighted source is the
+ * visibility source with those weights applied; it is what the engine reads.
+ */
+#ifndef SLC_APP_WEIGHTING_H
+#define SLC_APP_WEIGHTING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "app/image.h"
+#include "core/budget.h"
+#include "core/source.h"
+#include "io/vis.h"
+
+/* Σ of natural weights in each cell of the uv plane. Formula: IMAGING "Uniform and Briggs weights";
+ * cells are 1 / (n · scale) wavelengths wide, (u, v) and (-u, -v) share one. */
+typedef struct slci_density {
+    int64_t nx, ny;         /* of the image */
+    double scale_rad;
+    int64_t n_u, n_v;       /* cells kept: u in [-1/2, 1/2] of the band, v in [0, 1/2] */
+    double *cell;           /* [n_v, n_u], owned */
+    bool is_briggs;         /* weight w / (1 + D f²); else uniform, w / D */
+    double robust_f2;
+    slc_budget *budget;     /* lent; `cell` is reserved there */
+} slci_density;
+
+typedef struct slci_survey {
+    double max_u, max_v, max_w;      /* wavelengths, samples with weight */
+    double max_uv;                   /* longest baseline, wavelengths */
+    int64_t n_weighted;              /* row × channel with weight > 0 */
+    slc_vis_counts counts;
+} slci_survey;
+
+/* How one pass over a set reports; `rows` of `n_rows` are done. May be NULL. */
+typedef struct slci_survey_options {
+    bool wants_data; /* read values too: non-finite samples then count as unused */
+    const slc_image_options *options; /* for progress and cancel */
+} slci_survey_options;
+
+/* Looks at every row once, in order, in blocks of about 4 MiB. */
+SLC_MUST_USE slc_status slci_survey_run(slc_source *vis, const slci_survey_options *options,
+                                        slci_survey *out);
+
+/* Fills the density from every row; `vis` holds all selected channels. */
+SLC_MUST_USE slc_status slci_density_create(slc_source *vis, const slc_image_options *options,
+                                            int64_t nx, int64_t ny, double scale_rad,
+                                            slc_budget *budget, slci_density *out);
+void slci_density_destroy(slci_density *density);
+
+/* What the weighted source has counted: every granule once, however often it was read. */
+typedef struct slci_totals {
+    int64_t n_used;            /* row × channel with weight > 0 */
+    int64_t n_outside;         /* row × channel outside the uv cells of uniform and Briggs weights */
+    slc_vis_counts counts;
+    double weight_sum;         /* Σw */
+    double abs_sum;            /* Σw|V| */
+} slci_totals;
+
+/* The set as the engine reads it. `vis` and `density` (NULL: natural) are lent. SLC_ERROR_MEMORY. */
+SLC_MUST_USE slc_status slci_weighted_create(slc_source *vis, const slci_density *density,
+                                             slc_source **out);
+
+/* Reads granules from the start until one has Σw|V| > 0 (with `is_psf`, Σw > 0) and fixes the scale
+ * of the sums by it. `first_sum` is 0 when no sample has a weight and a value. */
+SLC_MUST_USE slc_status slci_weighted_find_first(slc_source *weighted, bool is_psf,
+                                                 double *first_sum, bool *has_weight);
+
+slci_totals slci_weighted_totals(const slc_source *weighted);
+
+#endif

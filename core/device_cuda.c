@@ -1,0 +1,550 @@
+/* The CUDA device: the table of core/device.h on the CUDA runtime.
+ *
+ * One object per card, on the card's primary context. Every entry sets the device first, because
+ * the current device belongs to the calling thread and callers come on many. Every call is checked;
+ * what fails in a function that returns nothing is a warning in the log.
+ *
+ * Pinned memory is not asked from cudaHostAlloc, which faults pages in on one thread at under 2 GB/s,
+ * but mapped by us with huge pages, touched by all threads and then registered: 16 times as fast. */
+#include "core/device_cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/copy_cuda.h"
+#include "core/device_internal.h"
+#include "core/host_memory.h"
+
+/* The driver hands out device memory in pages of this size. */
+#define ALLOCATION_UNIT_BYTES (2 << 20)
+
+#define NS_PER_S 1000000000
+
+/* slc_pinned.how and slc_mapped.how: how the memory is given back. */
+enum { HOW_REGISTERED = 1, HOW_PAGEABLE = 2 };
+
+typedef struct cuda_device {
+    slc_device base;
+    int index;
+    int n_processors;
+    int64_t context_bytes;
+    char name[128];
+} cuda_device;
+
+typedef struct cuda_stream {
+    slc_stream base;
+    cudaStream_t stream;
+} cuda_stream;
+
+typedef struct cuda_event {
+    slc_event base;
+    cudaEvent_t event;
+} cuda_event;
+
+#define TRY_CUDA(call) SLC_TRY(slc_cuda_status((call), #call))
+
+slc_status slc_cuda_status(cudaError_t error, const char *call) {
+    if (error == cudaSuccess) {
+        return SLC_OK;
+    }
+    /* The runtime keeps the error for the thread; left there, the next launch would be blamed. */
+    (void)cudaGetLastError();
+    const slc_status status =
+        error == cudaErrorMemoryAllocation ? SLC_ERROR_MEMORY : SLC_ERROR_DEVICE;
+    return SLC_FAIL(status, "%.*s: %s (%s)", (int)strcspn(call, "("), call,
+                    cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+static slc_status use_device(const slc_device *device) {
+    const cuda_device *self = (const cuda_device *)device;
+    TRY_CUDA(cudaSetDevice(self->index));
+    return SLC_OK;
+}
+
+static void warn_on_failure(slc_device *device, slc_status status) {
+    if (status != SLC_OK) {
+        slc_log_warning(device->log, "%s", slc_status_message());
+    }
+}
+
+/* For functions that return nothing. */
+static void check_call(slc_device *device, cudaError_t error, const char *call) {
+    warn_on_failure(device, slc_cuda_status(error, call));
+}
+
+/* ---- memory ----------------------------------------------------------------------------------- */
+
+static void cuda_destroy(slc_device *device) {
+    free(device);
+}
+
+static slc_status cuda_limits(slc_device *device, slc_device_limits *out) {
+    const cuda_device *self = (const cuda_device *)device;
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    SLC_TRY(use_device(device));
+    TRY_CUDA(cudaMemGetInfo(&free_bytes, &total_bytes));
+    slc_device_limits limits = {.total_bytes = (int64_t)total_bytes,
+                                .free_bytes = (int64_t)free_bytes,
+                                .context_bytes = self->context_bytes,
+                                .allocation_unit_bytes = ALLOCATION_UNIT_BYTES,
+                                .n_processors = self->n_processors};
+    memcpy(limits.name, self->name, sizeof limits.name);
+    *out = limits;
+    return SLC_OK;
+}
+
+static slc_status cuda_allocate(slc_device *device, int64_t bytes, void **d_memory) {
+    SLC_TRY(use_device(device));
+    void *memory = NULL;
+    const slc_status status = slc_cuda_status(cudaMalloc(&memory, (size_t)bytes), "cudaMalloc");
+    if (status != SLC_OK) {
+        size_t free_bytes = 0;
+        size_t total_bytes = 0;
+        (void)cudaMemGetInfo(&free_bytes, &total_bytes);
+        return slc_status_prefix(status, "%lld bytes of device memory, %lld of %lld are free",
+                                 (long long)bytes, (long long)free_bytes, (long long)total_bytes);
+    }
+    *d_memory = memory;
+    return SLC_OK;
+}
+
+static void cuda_release(slc_device *device, void *d_memory) {
+    warn_on_failure(device, use_device(device));
+    check_call(device, cudaFree(d_memory), "cudaFree");
+}
+
+/* Maps and touches; the caller registers. */
+static slc_status map_touched(slc_device *device, int64_t bytes, void **out) {
+    void *host = NULL;
+    SLC_TRY(slci_host_map(bytes, &host));
+    const slc_status status = slci_host_touch(device->pool, host, bytes);
+    if (status != SLC_OK) {
+        slci_host_unmap(host, bytes);
+        return status;
+    }
+    *out = host;
+    return SLC_OK;
+}
+
+static slc_status register_host(void *host, int64_t bytes) {
+    TRY_CUDA(cudaHostRegister(host, (size_t)slci_host_mapped_bytes(bytes),
+                              cudaHostRegisterPortable | cudaHostRegisterMapped));
+    return SLC_OK;
+}
+
+static void unregister_and_unmap(slc_device *device, void *host, int64_t bytes) {
+    warn_on_failure(device, use_device(device));
+    check_call(device, cudaHostUnregister(host), "cudaHostUnregister");
+    slci_host_unmap(host, bytes);
+}
+
+static slc_status cuda_pinned_allocate(slc_device *device, int64_t bytes, slc_pinned *out) {
+    SLC_TRY(use_device(device));
+    void *host = NULL;
+    SLC_TRY(map_touched(device, bytes, &host));
+    const bool is_pinned = register_host(host, bytes) == SLC_OK;
+    if (!is_pinned) {
+        slc_log_detail(device->log, "%lld bytes stay pageable: %s", (long long)bytes,
+                       slc_status_message());
+    }
+    *out = (slc_pinned){.host = host,
+                        .bytes = bytes,
+                        .is_pinned = is_pinned,
+                        .how = is_pinned ? HOW_REGISTERED : HOW_PAGEABLE};
+    return SLC_OK;
+}
+
+static void cuda_pinned_release(slc_device *device, slc_pinned *pinned) {
+    if (pinned->how == HOW_REGISTERED) {
+        unregister_and_unmap(device, pinned->host, pinned->bytes);
+    } else {
+        slci_host_unmap(pinned->host, pinned->bytes);
+    }
+}
+
+static slc_status cuda_mapped_allocate(slc_device *device, int64_t bytes, slc_mapped *out) {
+    SLC_TRY(use_device(device));
+    void *host = NULL;
+    SLC_TRY(map_touched(device, bytes, &host));
+    if (register_host(host, bytes) != SLC_OK) {
+        slci_host_unmap(host, bytes);
+        return slc_status_prefix(SLC_ERROR_MEMORY,
+                                 "%lld bytes of host memory cannot be mapped for the card",
+                                 (long long)bytes);
+    }
+    void *alias = NULL;
+    const slc_status status =
+        slc_cuda_status(cudaHostGetDevicePointer(&alias, host, 0), "cudaHostGetDevicePointer");
+    if (status != SLC_OK) {
+        slc_failure failure; /* giving back may leave a message of its own */
+        slc_status_capture(status, &failure);
+        unregister_and_unmap(device, host, bytes);
+        return slc_status_restore(&failure);
+    }
+    *out = (slc_mapped){.host = host, .device_alias = alias, .bytes = bytes, .how = HOW_REGISTERED};
+    return SLC_OK;
+}
+
+static void cuda_mapped_release(slc_device *device, slc_mapped *mapped) {
+    unregister_and_unmap(device, mapped->host, mapped->bytes);
+}
+
+/* ---- streams and events ----------------------------------------------------------------------- */
+
+static slc_status cuda_stream_create(slc_device *device, slc_stream **out) {
+    SLC_TRY(use_device(device));
+    cuda_stream *self = calloc(1, sizeof *self);
+    if (self == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for a stream");
+    }
+    self->base.device = device;
+    const slc_status status =
+        slc_cuda_status(cudaStreamCreateWithFlags(&self->stream, cudaStreamNonBlocking),
+                        "cudaStreamCreateWithFlags");
+    if (status != SLC_OK) {
+        free(self);
+        return status;
+    }
+    *out = &self->base;
+    return SLC_OK;
+}
+
+static void cuda_stream_destroy(slc_stream *stream) {
+    cuda_stream *self = (cuda_stream *)stream;
+    warn_on_failure(stream->device, use_device(stream->device));
+    check_call(stream->device, cudaStreamDestroy(self->stream), "cudaStreamDestroy");
+    free(self);
+}
+
+static slc_status cuda_stream_synchronize(slc_stream *stream) {
+    SLC_TRY(use_device(stream->device));
+    TRY_CUDA(cudaStreamSynchronize(((cuda_stream *)stream)->stream));
+    return SLC_OK;
+}
+
+/* Waiting threads sleep instead of spinning: the cores are needed for decoding. */
+static slc_status cuda_event_create(slc_device *device, slc_event **out) {
+    SLC_TRY(use_device(device));
+    cuda_event *self = calloc(1, sizeof *self);
+    if (self == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for an event");
+    }
+    self->base.device = device;
+    const slc_status status =
+        slc_cuda_status(cudaEventCreateWithFlags(&self->event, cudaEventBlockingSync),
+                        "cudaEventCreateWithFlags");
+    if (status != SLC_OK) {
+        free(self);
+        return status;
+    }
+    *out = &self->base;
+    return SLC_OK;
+}
+
+static void cuda_event_destroy(slc_event *event) {
+    cuda_event *self = (cuda_event *)event;
+    warn_on_failure(event->device, use_device(event->device));
+    check_call(event->device, cudaEventDestroy(self->event), "cudaEventDestroy");
+    free(self);
+}
+
+static slc_status cuda_event_record(slc_event *event, slc_stream *stream) {
+    SLC_TRY(use_device(stream->device));
+    TRY_CUDA(cudaEventRecord(((cuda_event *)event)->event, ((cuda_stream *)stream)->stream));
+    return SLC_OK;
+}
+
+static slc_status cuda_event_wait(slc_stream *stream, slc_event *event) {
+    SLC_TRY(use_device(stream->device));
+    TRY_CUDA(cudaStreamWaitEvent(((cuda_stream *)stream)->stream, ((cuda_event *)event)->event, 0));
+    return SLC_OK;
+}
+
+static slc_status cuda_event_query(slc_event *event, bool *is_done) {
+    SLC_TRY(use_device(event->device));
+    const cudaError_t error = cudaEventQuery(((cuda_event *)event)->event);
+    if (error == cudaErrorNotReady) {
+        (void)cudaGetLastError();
+        *is_done = false;
+        return SLC_OK;
+    }
+    SLC_TRY(slc_cuda_status(error, "cudaEventQuery"));
+    *is_done = true;
+    return SLC_OK;
+}
+
+static slc_status cuda_event_synchronize(slc_event *event) {
+    SLC_TRY(use_device(event->device));
+    TRY_CUDA(cudaEventSynchronize(((cuda_event *)event)->event));
+    return SLC_OK;
+}
+
+static slc_status cuda_event_elapsed(slc_event *begin, slc_event *end, int64_t *ns) {
+    SLC_TRY(use_device(begin->device));
+    float milliseconds = 0.0f;
+    const cudaError_t error = cudaEventElapsedTime(&milliseconds, ((cuda_event *)begin)->event,
+                                                   ((cuda_event *)end)->event);
+    if (error == cudaErrorNotReady || error == cudaErrorInvalidResourceHandle) {
+        (void)cudaGetLastError();
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "no time can be taken: one of the events was not recorded or has not "
+                        "happened yet; synchronise with it first");
+    }
+    SLC_TRY(slc_cuda_status(error, "cudaEventElapsedTime"));
+    *ns = (int64_t)((double)milliseconds * 1e6);
+    return SLC_OK;
+}
+
+/* ---- copies ----------------------------------------------------------------------------------- */
+
+static enum cudaMemcpyKind copy_kind(slc_copy_direction direction) {
+    switch (direction) {
+    case SLC_COPY_TO_DEVICE:
+        return cudaMemcpyHostToDevice;
+    case SLC_COPY_FROM_DEVICE:
+        return cudaMemcpyDeviceToHost;
+    case SLC_COPY_ON_DEVICE:
+        break;
+    }
+    return cudaMemcpyDeviceToDevice;
+}
+
+static slc_status cuda_copy(slc_stream *stream, void *dst, const void *src, int64_t bytes,
+                            slc_copy_direction direction) {
+    SLC_TRY(use_device(stream->device));
+    TRY_CUDA(cudaMemcpyAsync(dst, src, (size_t)bytes, copy_kind(direction),
+                             ((cuda_stream *)stream)->stream));
+    return SLC_OK;
+}
+
+static slc_status copy_kernel(slc_stream *stream, void *dst, const void *src,
+                              const slci_copy_plan *plan, slc_copy_direction direction) {
+    if (direction != SLC_COPY_ON_DEVICE) {
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                        "a copy between host and device moves one run of bytes or rows with a "
+                        "pitch, and this pair of layouts coalesces to %d dimensions; copy it whole "
+                        "and rearrange it on the device or the host",
+                        plan->rank);
+    }
+    return slc_cuda_status(slci_copy_cuda_launch(dst, src, plan, ((cuda_stream *)stream)->stream),
+                           "launching a strided copy");
+}
+
+static slc_status cuda_copy_strided(slc_stream *stream, void *dst, const slc_layout *dst_layout,
+                                    const void *src, const slc_layout *src_layout,
+                                    slc_copy_direction direction) {
+    SLC_TRY(use_device(stream->device));
+    slci_copy_plan plan;
+    slci_copy_plan_init(dst, dst_layout, src, src_layout, &plan);
+    char *first_dst = (char *)dst + plan.dst_offset;
+    const char *first_src = (const char *)src + plan.src_offset;
+    switch (plan.way) {
+    case SLCI_COPY_CONTIGUOUS:
+        return cuda_copy(stream, first_dst, first_src, plan.n_bytes, direction);
+    case SLCI_COPY_PITCHED:
+        TRY_CUDA(cudaMemcpy2DAsync(first_dst, (size_t)plan.dst_stride[0], first_src,
+                                   (size_t)plan.src_stride[0],
+                                   (size_t)(plan.shape[1] * plan.unit_bytes), (size_t)plan.shape[0],
+                                   copy_kind(direction), ((cuda_stream *)stream)->stream));
+        return SLC_OK;
+    case SLCI_COPY_TRANSPOSE:
+    case SLCI_COPY_GENERAL:
+        break;
+    }
+    return copy_kernel(stream, dst, src, &plan, direction);
+}
+
+static slc_status cuda_set(slc_stream *stream, void *d_memory, uint8_t value, int64_t bytes) {
+    SLC_TRY(use_device(stream->device));
+    TRY_CUDA(cudaMemsetAsync(d_memory, value, (size_t)bytes, ((cuda_stream *)stream)->stream));
+    return SLC_OK;
+}
+
+static slc_status cuda_peer_copy(slc_stream *stream, void *dst, slc_device *src_device,
+                                 const void *src, int64_t bytes) {
+    SLC_TRY(use_device(stream->device));
+    const cuda_device *to = (const cuda_device *)stream->device;
+    const cuda_device *from = (const cuda_device *)src_device;
+    TRY_CUDA(cudaMemcpyPeerAsync(dst, to->index, src, from->index, (size_t)bytes,
+                                 ((cuda_stream *)stream)->stream));
+    return SLC_OK;
+}
+
+/* A host function is the only thing that can make a CUDA stream wait for a given time without a
+ * kernel that knows the clock's rate. The time travels in the pointer, so nothing is allocated. */
+static void CUDART_CB sleep_in_stream(void *argument) {
+    const int64_t ns = (int64_t)(intptr_t)argument;
+    struct timespec left = {.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
+    while (nanosleep(&left, &left) != 0) {
+    }
+}
+
+static slc_status cuda_pause(slc_stream *stream, int64_t ns) {
+    SLC_TRY(use_device(stream->device));
+    TRY_CUDA(
+        cudaLaunchHostFunc(((cuda_stream *)stream)->stream, sleep_in_stream, (void *)(intptr_t)ns));
+    return SLC_OK;
+}
+
+/* ---- graphs ----------------------------------------------------------------------------------- */
+
+static slc_status cuda_capture_begin(slc_stream *stream) {
+    SLC_TRY(use_device(stream->device));
+    TRY_CUDA(
+        cudaStreamBeginCapture(((cuda_stream *)stream)->stream, cudaStreamCaptureModeThreadLocal));
+    return SLC_OK;
+}
+
+static slc_status cuda_capture_end(slc_stream *stream, void **graph) {
+    SLC_TRY(use_device(stream->device));
+    cudaGraph_t recorded = NULL;
+    cudaGraphExec_t executable = NULL;
+    TRY_CUDA(cudaStreamEndCapture(((cuda_stream *)stream)->stream, &recorded));
+    slc_status status = slc_cuda_status(cudaGraphInstantiateWithFlags(&executable, recorded, 0),
+                                        "cudaGraphInstantiateWithFlags");
+    check_call(stream->device, cudaGraphDestroy(recorded), "cudaGraphDestroy");
+    if (status == SLC_OK) {
+        /* Its memory on the card is taken now, not at the first launch. */
+        status = slc_cuda_status(cudaGraphUpload(executable, ((cuda_stream *)stream)->stream),
+                                 "cudaGraphUpload");
+        if (status != SLC_OK) {
+            (void)cudaGraphExecDestroy(executable);
+        }
+    }
+    if (status == SLC_OK) {
+        *graph = executable;
+    }
+    return status;
+}
+
+static slc_status cuda_graph_launch(slc_stream *stream, void *graph) {
+    SLC_TRY(use_device(stream->device));
+    TRY_CUDA(cudaGraphLaunch((cudaGraphExec_t)graph, ((cuda_stream *)stream)->stream));
+    return SLC_OK;
+}
+
+static void cuda_graph_destroy(slc_device *device, void *graph) {
+    warn_on_failure(device, use_device(device));
+    check_call(device, cudaGraphExecDestroy((cudaGraphExec_t)graph), "cudaGraphExecDestroy");
+}
+
+/* ---- opening ---------------------------------------------------------------------------------- */
+
+static const slc_device_ops cuda_ops = {
+    .destroy = cuda_destroy,
+    .limits = cuda_limits,
+    .allocate = cuda_allocate,
+    .release = cuda_release,
+    .pinned_allocate = cuda_pinned_allocate,
+    .pinned_release = cuda_pinned_release,
+    .mapped_allocate = cuda_mapped_allocate,
+    .mapped_release = cuda_mapped_release,
+    .stream_create = cuda_stream_create,
+    .stream_destroy = cuda_stream_destroy,
+    .stream_synchronize = cuda_stream_synchronize,
+    .event_create = cuda_event_create,
+    .event_destroy = cuda_event_destroy,
+    .event_record = cuda_event_record,
+    .event_wait = cuda_event_wait,
+    .event_query = cuda_event_query,
+    .event_synchronize = cuda_event_synchronize,
+    .event_elapsed = cuda_event_elapsed,
+    .copy = cuda_copy,
+    .copy_strided = cuda_copy_strided,
+    .set = cuda_set,
+    .capture_begin = cuda_capture_begin,
+    .capture_end = cuda_capture_end,
+    .graph_launch = cuda_graph_launch,
+    .graph_destroy = cuda_graph_destroy,
+    .peer_copy = cuda_peer_copy,
+    .pause = cuda_pause,
+};
+
+/* Turns what the runtime says before there is any device into words for whoever sits there. */
+static slc_status find_card(int index) {
+    int n_cards = 0;
+    const cudaError_t error = cudaGetDeviceCount(&n_cards);
+    if (error == cudaErrorNoDevice || (error == cudaSuccess && n_cards == 0)) {
+        (void)cudaGetLastError();
+        return SLC_FAIL(SLC_ERROR_DEVICE, "CUDA finds no card in this machine");
+    }
+    if (error == cudaErrorInsufficientDriver) {
+        int driver = 0;
+        int runtime = 0;
+        (void)cudaGetLastError();
+        (void)cudaDriverGetVersion(&driver);
+        (void)cudaRuntimeGetVersion(&runtime);
+        if (driver == 0) {
+            return SLC_FAIL(SLC_ERROR_DEVICE, "no NVIDIA driver is installed or loaded");
+        }
+        return SLC_FAIL(SLC_ERROR_DEVICE,
+                        "the NVIDIA driver supports CUDA %d.%d and this Sluice was built with "
+                        "%d.%d; install a newer driver",
+                        driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+    }
+    SLC_TRY(slc_cuda_status(error, "cudaGetDeviceCount"));
+    if (index < 0 || index >= n_cards) {
+        return SLC_FAIL(SLC_ERROR_DEVICE, "card %d asked for, and there %s %d, numbered from 0",
+                        index, n_cards == 1 ? "is" : "are", n_cards);
+    }
+    return SLC_OK;
+}
+
+static slc_status describe_card(cuda_device *self) {
+    struct cudaDeviceProp properties;
+    TRY_CUDA(cudaGetDeviceProperties(&properties, self->index));
+    if (properties.canMapHostMemory == 0) {
+        return SLC_FAIL(SLC_ERROR_DEVICE, "card %d (%s) cannot reach host memory", self->index,
+                        properties.name);
+    }
+    (void)snprintf(self->name, sizeof self->name, "%.127s", properties.name);
+    self->n_processors = properties.multiProcessorCount;
+    const cudaError_t error = slci_copy_cuda_load();
+    if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction) {
+        (void)cudaGetLastError();
+        return SLC_FAIL(SLC_ERROR_DEVICE,
+                        "this Sluice was built for other cards than %s (compute capability %d.%d); "
+                        "build again with CMAKE_CUDA_ARCHITECTURES=%d%d",
+                        properties.name, properties.major, properties.minor, properties.major,
+                        properties.minor);
+    }
+    return slc_cuda_status(error, "loading the copy kernels");
+}
+
+slc_status slci_device_create_cuda(int index, slc_pool *pool, slc_log *log, slc_device **out) {
+    SLC_TRY(find_card(index));
+    TRY_CUDA(cudaSetDevice(index));
+    TRY_CUDA(cudaFree(NULL)); /* makes the context */
+    cuda_device *self = calloc(1, sizeof *self);
+    if (self == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for a CUDA device");
+    }
+    self->base = (slc_device){.ops = &cuda_ops, .kind = SLC_DEVICE_CUDA, .pool = pool, .log = log};
+    self->index = index;
+    size_t free_bytes = 0;
+    size_t total_bytes = 0;
+    slc_status status = SLC_OK;
+    SLC_TRY_GOTO(failed, describe_card(self));
+    SLC_TRY_GOTO(failed,
+                 slc_cuda_status(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo"));
+    /* What is in use on the card before our first allocation. The runtime tells no finer: programs
+     * that share the card are in it. */
+    self->context_bytes = (int64_t)(total_bytes - free_bytes);
+    slc_log_note(log, "using card %d, %s", index, self->name);
+    *out = &self->base;
+    return SLC_OK;
+failed:
+    free(self);
+    return status;
+}
+
+cudaStream_t slc_stream_get_cuda(slc_stream *stream) {
+    slc_stream *inner = slci_check_inner_stream(stream);
+    if (inner->device->kind != SLC_DEVICE_CUDA) {
+        return NULL;
+    }
+    return ((cuda_stream *)inner)->stream;
+}

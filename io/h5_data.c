@@ -1,0 +1,270 @@
+/* Boxes of datasets, as bytes. HDF5 is asked for the file's own element type, so that it copies and
+ * does not convert. */
+#include "io/h5_data.h"
+
+#include <hdf5.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/checked.h"
+
+/* Slots of the chunk cache's hash table for each chunk that fits; the library's manual advises ten to
+ * a hundred. */
+#define CACHE_SLOTS_PER_CHUNK 16
+#define CACHE_SLOTS_MIN 521
+#define CACHE_SLOTS_MAX 1000003
+
+slci_h5_kind slci_h5_find(slci_h5_id file, const char *name) {
+    slci_h5_kind kind = SLCI_H5_ABSENT;
+    slci_h5_lock();
+    if (H5Lexists((hid_t)file, name, H5P_DEFAULT) > 0 &&
+        H5Oexists_by_name((hid_t)file, name, H5P_DEFAULT) > 0) {
+        const hid_t object = H5Oopen((hid_t)file, name, H5P_DEFAULT);
+        const H5I_type_t type = object < 0 ? H5I_BADID : H5Iget_type(object);
+        kind = type == H5I_GROUP     ? SLCI_H5_GROUP
+               : type == H5I_DATASET ? SLCI_H5_DATASET
+                                     : SLCI_H5_OTHER;
+        if (object >= 0) {
+            (void)H5Oclose(object);
+        }
+    }
+    slci_h5_unlock();
+    return kind;
+}
+
+static slc_status read_shape(slci_h5_dataset *dataset) {
+    const hid_t space = H5Dget_space((hid_t)dataset->id);
+    const int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
+    hsize_t shape[H5S_MAX_RANK] = {0};
+    slc_status status = SLC_OK;
+    int64_t count = dataset->type.bytes;
+    if (rank < 0 || H5Sget_simple_extent_dims(space, shape, NULL) < 0) {
+        status = SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: the shape cannot be read",
+                          dataset->path, dataset->name);
+    } else if (rank > SLC_MAX_RANK) {
+        status = SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                          "%s: dataset %s has %d dimensions, at most %d are supported",
+                          dataset->path, dataset->name, rank, SLC_MAX_RANK);
+    }
+    dataset->is_null = space >= 0 && H5Sget_simple_extent_type(space) == H5S_NULL;
+    for (int d = 0; status == SLC_OK && d < rank; d++) {
+        if (shape[d] > INT64_MAX || !slc_checked_mul(count, (int64_t)shape[d], &count)) {
+            status = SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: the shape is past 2^63 bytes",
+                              dataset->path, dataset->name);
+        }
+        dataset->shape[d] = (int64_t)shape[d];
+        dataset->rank = rank;
+    }
+    if (space >= 0) {
+        (void)H5Sclose(space);
+    }
+    return status;
+}
+
+static slc_status open_locked(slci_h5_id file, slci_h5_dataset *dataset) {
+    const hid_t id = H5Dopen2((hid_t)file, dataset->name, H5P_DEFAULT);
+    if (id < 0) {
+        char text[256];
+        slci_h5_error_text(text, sizeof text);
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s cannot be opened: %s", dataset->path,
+                        dataset->name, text);
+    }
+    dataset->id = (slci_h5_id)id;
+    const hid_t type = H5Dget_type(id);
+    if (type < 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: its type cannot be read", dataset->path,
+                        dataset->name);
+    }
+    dataset->type_id = (slci_h5_id)type;
+    slci_h5_type_describe(dataset->type_id, &dataset->type, &dataset->type_class,
+                          dataset->type_text, sizeof dataset->type_text);
+    SLC_TRY(read_shape(dataset));
+    dataset->stored_bytes = (int64_t)H5Dget_storage_size(id);
+    const hid_t properties = H5Dget_create_plist(id);
+    if (properties < 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: its storage cannot be read",
+                        dataset->path, dataset->name);
+    }
+    const slc_status status = slci_h5_check_storage(dataset, (slci_h5_id)properties);
+    (void)H5Pclose(properties);
+    return status;
+}
+
+slc_status slci_h5_dataset_open(slci_h5_id file, const char *path, const char *name,
+                                slci_h5_dataset *out) {
+    const slci_h5_kind kind = slci_h5_find(file, name);
+    if (kind != SLCI_H5_DATASET) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: %s is %s", path, name,
+                        kind == SLCI_H5_ABSENT ? "missing" : "not a dataset");
+    }
+    slci_h5_dataset dataset;
+    memset(&dataset, 0, sizeof dataset);
+    dataset.path = path;
+    (void)snprintf(dataset.name, sizeof dataset.name, "%s", name);
+    slci_h5_lock();
+    const slc_status status = open_locked(file, &dataset);
+    slci_h5_unlock();
+    if (status != SLC_OK) {
+        slci_h5_dataset_close(&dataset);
+        return status;
+    }
+    *out = dataset;
+    return SLC_OK;
+}
+
+void slci_h5_dataset_close(slci_h5_dataset *dataset) {
+    slci_h5_lock();
+    if (dataset->type_id > 0) {
+        (void)H5Tclose((hid_t)dataset->type_id);
+    }
+    if (dataset->id > 0) {
+        (void)H5Dclose((hid_t)dataset->id);
+    }
+    slci_h5_unlock();
+    dataset->type_id = 0;
+    dataset->id = 0;
+}
+
+static bool is_chunked(const slci_h5_dataset *dataset) {
+    return dataset->rank > 0 && dataset->chunk[0] > 0;
+}
+
+slc_status slci_h5_dataset_set_cache(slci_h5_id file, slci_h5_dataset *dataset, int64_t bytes) {
+    if (!is_chunked(dataset)) {
+        return SLC_OK;
+    }
+    int64_t chunk_bytes = dataset->type.bytes;
+    for (int d = 0; d < dataset->rank; d++) {
+        chunk_bytes *= dataset->chunk[d];
+    }
+    const int64_t room = dataset->is_filtered ? slc_max_i64(bytes, 0) : 0;
+    const int64_t n_chunks = room / slc_max_i64(chunk_bytes, 1) + 1;
+    const int64_t slots = slc_min_i64(
+        slc_max_i64(n_chunks, CACHE_SLOTS_MIN / CACHE_SLOTS_PER_CHUNK) * CACHE_SLOTS_PER_CHUNK + 1,
+        CACHE_SLOTS_MAX);
+    slc_status status = SLC_OK;
+    slci_h5_lock();
+    const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
+    hid_t id = -1;
+    /* Chunks that were read to their end go first: rows are read once and in order. */
+    if (access >= 0 && H5Pset_chunk_cache(access, (size_t)slots, (size_t)room, 1.0) >= 0) {
+        (void)H5Dclose((hid_t)dataset->id); /* HDF5 keeps the old cache while the dataset is open */
+        dataset->id = 0;
+        id = H5Dopen2((hid_t)file, dataset->name, access);
+    }
+    if (access >= 0) {
+        (void)H5Pclose(access);
+    }
+    if (id < 0) {
+        status = SLC_FAIL(SLC_ERROR_MEMORY, "%s: dataset %s: no cache of %" PRId64 " bytes",
+                          dataset->path, dataset->name, room);
+    } else {
+        dataset->id = (slci_h5_id)id;
+    }
+    slci_h5_unlock();
+    return status;
+}
+
+int64_t slci_h5_dataset_chunk_row_bytes(const slci_h5_dataset *dataset, const int64_t *origin,
+                                        const int64_t *extent) {
+    if (!is_chunked(dataset) || !dataset->is_filtered) {
+        return 0;
+    }
+    int64_t bytes = dataset->type.bytes * dataset->chunk[0];
+    for (int d = 1; d < dataset->rank; d++) {
+        const int64_t first = origin[d] / dataset->chunk[d];
+        const int64_t last = (origin[d] + slc_max_i64(extent[d], 1) - 1) / dataset->chunk[d];
+        if (!slc_checked_mul(bytes, (last - first + 1) * dataset->chunk[d], &bytes)) {
+            return INT64_MAX;
+        }
+    }
+    return bytes;
+}
+
+static slc_status read_locked(const slci_h5_dataset *dataset, const int64_t *origin,
+                              const int64_t *extent, void *raw) {
+    hid_t file_space = H5S_ALL;
+    hid_t memory_space = H5S_ALL;
+    slc_status status = SLC_OK;
+    if (dataset->rank > 0) {
+        hsize_t start[SLC_MAX_RANK];
+        hsize_t count[SLC_MAX_RANK];
+        for (int d = 0; d < dataset->rank; d++) {
+            start[d] = (hsize_t)origin[d];
+            count[d] = (hsize_t)extent[d];
+        }
+        file_space = H5Dget_space((hid_t)dataset->id);
+        memory_space = H5Screate_simple(dataset->rank, count, NULL);
+        if (file_space < 0 || memory_space < 0 ||
+            H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, NULL, count, NULL) < 0) {
+            status = SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: cannot select a box of it",
+                              dataset->path, dataset->name);
+        }
+    }
+    slci_h5_zstd_expect(dataset->zstd_bytes);
+    if (status == SLC_OK && H5Dread((hid_t)dataset->id, (hid_t)dataset->type_id, memory_space,
+                                    file_space, H5P_DEFAULT, raw) < 0) {
+        char text[256];
+        slci_h5_error_text(text, sizeof text);
+        status = SLC_FAIL(SLC_ERROR_INPUT,
+                          "%s: dataset %s cannot be read at row %" PRId64 " (%s): damaged data",
+                          dataset->path, dataset->name, dataset->rank > 0 ? origin[0] : 0, text);
+    }
+    slci_h5_zstd_expect(0);
+    if (memory_space > 0) {
+        (void)H5Sclose(memory_space);
+    }
+    if (file_space > 0) {
+        (void)H5Sclose(file_space);
+    }
+    return status;
+}
+
+slc_status slci_h5_dataset_read(const slci_h5_dataset *dataset, const int64_t *origin,
+                                const int64_t *extent, void *raw) {
+    for (int d = 0; d < dataset->rank; d++) {
+        if (extent[d] == 0) {
+            return SLC_OK;
+        }
+    }
+    slci_h5_lock();
+    const slc_status status = read_locked(dataset, origin, extent, raw);
+    slci_h5_unlock();
+    return status;
+}
+
+void slci_h5_dataset_cover(const slci_h5_dataset *dataset, const int64_t *origin,
+                           const int64_t *extent, int64_t *n_chunks, int64_t *stored_bytes) {
+    int64_t bytes = dataset->type.bytes;
+    for (int d = 0; d < dataset->rank; d++) {
+        bytes *= extent[d];
+    }
+    *n_chunks = 0;
+    *stored_bytes = bytes;
+    if (!is_chunked(dataset) || bytes == 0) {
+        return;
+    }
+    *stored_bytes = 0;
+    hsize_t at[SLC_MAX_RANK];
+    for (int d = 0; d < dataset->rank; d++) {
+        at[d] = (hsize_t)(origin[d] / dataset->chunk[d] * dataset->chunk[d]);
+    }
+    slci_h5_lock();
+    for (int d = 0; d >= 0;) {
+        hsize_t stored = 0;
+        if (H5Dget_chunk_storage_size((hid_t)dataset->id, at, &stored) >= 0) {
+            *stored_bytes += (int64_t)stored; /* a chunk never written has none */
+        }
+        *n_chunks += 1;
+        for (d = dataset->rank - 1; d >= 0; d--) {
+            at[d] += (hsize_t)dataset->chunk[d];
+            if ((int64_t)at[d] < origin[d] + extent[d]) {
+                break;
+            }
+            at[d] = (hsize_t)(origin[d] / dataset->chunk[d] * dataset->chunk[d]);
+        }
+    }
+    (void)H5Eclear2(H5E_DEFAULT);
+    slci_h5_unlock();
+}

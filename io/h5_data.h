@@ -1,0 +1,79 @@
+/* Datasets of HDF5 files as raw boxes in the file's own element type.
+ * Opening checks all that can go wrong later without a word from HDF5: filters that are not there,
+ * virtual datasets whose sources are missing, external files, element types. Reading copies bytes;
+ * io/vis_element.h makes numbers of them.
+ *
+ *     SLC_TRY(slci_h5_dataset_open(file, path, "/Data/flags", &flags));
+ *     SLC_TRY_GOTO(done, slci_h5_dataset_read(&flags, origin, extent, raw));
+ */
+#ifndef SLC_IO_H5_DATA_H
+#define SLC_IO_H5_DATA_H
+
+#include "core/box.h"
+#include "io/h5_file.h"
+#include "io/vis_element.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SLCI_H5_NAME_BYTES 128
+#define SLCI_H5_TEXT_BYTES 64
+#define SLCI_H5_FILTERS_BYTES 128
+
+typedef struct slci_h5_dataset {
+    const char *path; /* of the file, lent, for messages */
+    char name[SLCI_H5_NAME_BYTES];
+    slci_h5_id id, type_id; /* 0: not open */
+    slci_element type;
+    int type_class; /* HDF5's number, for messages */
+    char type_text[SLCI_H5_TEXT_BYTES];
+    char filters[SLCI_H5_FILTERS_BYTES];
+    bool is_null;     /* a dataset without any elements and without a shape */
+    bool is_filtered;
+    int rank;         /* 0: a scalar */
+    int64_t shape[SLC_MAX_RANK];
+    int64_t chunk[SLC_MAX_RANK]; /* 0: not chunked */
+    int64_t zstd_bytes; /* what the zstd filter must give for a chunk; 0: not known or no zstd */
+    int64_t stored_bytes;
+} slci_h5_dataset;
+
+/* Whether `name` (an absolute path inside the file) is there and what it is. These take the lock. */
+typedef enum slci_h5_kind { SLCI_H5_ABSENT, SLCI_H5_GROUP, SLCI_H5_DATASET, SLCI_H5_OTHER } slci_h5_kind;
+slci_h5_kind slci_h5_find(slci_h5_id file, const char *name);
+
+/* SLC_ERROR_INPUT: absent, or not a dataset; SLC_ERROR_UNSUPPORTED: filter, virtual source, rank.
+ * `out` is closed with slci_h5_dataset_close, which takes a struct of zeros too. */
+SLC_MUST_USE slc_status slci_h5_dataset_open(slci_h5_id file, const char *path, const char *name,
+                                             slci_h5_dataset *out);
+void slci_h5_dataset_close(slci_h5_dataset *dataset);
+
+/* Room for the library's cache of decoded chunks: of filtered datasets only, the others are faster
+ * without. */
+SLC_MUST_USE slc_status slci_h5_dataset_set_cache(slci_h5_id file, slci_h5_dataset *dataset,
+                                                  int64_t bytes);
+
+/* Decoded bytes of the chunks that a box with this extent in dimensions 1 and up (origin and extent
+ * [rank]) covers in one row of chunks; 0 where the dataset is not filtered. */
+int64_t slci_h5_dataset_chunk_row_bytes(const slci_h5_dataset *dataset, const int64_t *origin,
+                                        const int64_t *extent);
+
+/* Reads the box into `raw` (dense, C order, the file's element type). Thread-safe: takes the lock.
+ * SLC_ERROR_INPUT for damaged data. */
+SLC_MUST_USE slc_status slci_h5_dataset_read(const slci_h5_dataset *dataset, const int64_t *origin,
+                                             const int64_t *extent, void *raw);
+
+/* How many chunks the box covers and how many bytes are stored for them; without chunks the box's own
+ * bytes and 0 chunks. Takes the lock. */
+void slci_h5_dataset_cover(const slci_h5_dataset *dataset, const int64_t *origin,
+                           const int64_t *extent, int64_t *n_chunks, int64_t *stored_bytes);
+
+/* Internal to io/h5_*.c: what an HDF5 type is, and whether a dataset can be decoded. With the lock. */
+void slci_h5_type_describe(slci_h5_id type, slci_element *element, int *type_class, char *text,
+                           size_t capacity);
+SLC_MUST_USE slc_status slci_h5_check_storage(slci_h5_dataset *dataset, slci_h5_id properties);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

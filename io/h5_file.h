@@ -1,0 +1,66 @@
+/* Opening HDF5 files, the one lock around the HDF5 library, and its errors as text.
+ * Every call into HDF5 lies between slci_h5_lock and slci_h5_unlock, whoever makes it: the library is
+ * not re-entrant on all systems, and it keeps its own error stack and printing per thread.
+ *
+ *     slci_h5_lock();
+ *     status = slci_h5_open_locked(path, &file);
+ *     slci_h5_unlock();
+ */
+#ifndef SLC_IO_H5_FILE_H
+#define SLC_IO_H5_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "core/log.h"
+#include "core/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* HDF5's hid_t, named here so that this header needs no HDF5. */
+typedef int64_t slci_h5_id;
+
+/* Takes the lock; the first call in a process also prepares HDF5 (no handlers at exit, the zstd
+ * filter 32015 registered). Between lock and unlock HDF5 prints nothing. Not recursive. */
+void slci_h5_lock(void);
+void slci_h5_unlock(void);
+
+/* The innermost message of HDF5's error stack of this thread, with the lock held; "" if none. */
+void slci_h5_error_text(char *out, size_t capacity);
+
+/* Which file it was, to tell whether it changes during a run. */
+typedef struct slci_file_stamp {
+    int64_t bytes;
+    int64_t modified_ns;
+    uint64_t device, inode;
+} slci_file_stamp;
+
+/* SLC_ERROR_INPUT with the reason where the file is absent, unreadable, a folder or empty. */
+SLC_MUST_USE slc_status slci_file_stamp_get(const char *path, slci_file_stamp *out);
+bool slci_file_stamp_equal(const slci_file_stamp *a, const slci_file_stamp *b);
+
+/* Opens for reading, with HDF5's file lock where the file system has locks (a note in the log where
+ * not). SLC_ERROR_INPUT: not HDF5, truncated (found and expected size), or open for writing
+ * elsewhere. The caller closes with slci_h5_close. Both take the lock themselves. */
+SLC_MUST_USE slc_status slci_h5_open(const char *path, slc_log *log, slci_h5_id *out);
+void slci_h5_close(slci_h5_id file);
+
+/* Whether the file starts like HDF5 (at any place where HDF5 may start). Takes the lock. */
+bool slci_h5_is_hdf5(const char *path);
+
+/* What a chunk must measure when the zstd filter has decoded it, for this thread; 0: unknown. HDF5
+ * tells a filter nothing of it, and does not check it afterwards. */
+void slci_h5_zstd_expect(int64_t bytes);
+
+/* Makes HDF5 read and write filter 32015 in this process. With the lock held. */
+void slci_h5_zstd_register(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,232 @@
+/* Whether a dataset can be decoded here, asked before any work: HDF5's own complaint about a missing
+ * filter names the wrong plugin, and it reads a virtual dataset without its source files as fill
+ * values, silently. */
+#include <hdf5.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/checked.h"
+#include "io/h5_data.h"
+
+enum { FLETCHER32 = 3, SHUFFLE = 2, BITSHUFFLE = 32008, ZSTD = 32015 };
+
+/* The fifth value of bitshuffle's filter names the compression behind it. */
+enum { BITSHUFFLE_MODE = 4, BITSHUFFLE_ZSTD = 3 };
+
+#define MAX_FILTER_VALUES 16
+
+/* The HDF Group's register of filters, those met in the field. */
+static const struct {
+    int id;
+    const char *name, *package;
+} known_filters[] = {
+    {1, "deflate", NULL},
+    {2, "shuffle", NULL},
+    {3, "fletcher32", NULL},
+    {4, "szip", NULL},
+    {5, "nbit", NULL},
+    {6, "scaleoffset", NULL},
+    {305, "lzo", NULL},
+    {307, "bzip2", "hdf5-filter-plugin"},
+    {32000, "lzf", "hdf5-plugin-lzf or bitshuffle"},
+    {32001, "blosc", "hdf5-filter-plugin-blosc-serial"},
+    {32004, "lz4", "hdf5-filter-plugin"},
+    {32008, "bitshuffle", "bitshuffle"},
+    {32013, "zfp", "hdf5-filter-plugin-zfp-serial"},
+    {32015, "zstd", NULL},
+    {32017, "sz", NULL},
+    {32026, "blosc2", NULL},
+};
+
+static const char *package_of(int id) {
+    for (size_t k = 0; k < sizeof known_filters / sizeof known_filters[0]; k++) {
+        if (known_filters[k].id == id) {
+            return known_filters[k].package;
+        }
+    }
+    return NULL;
+}
+
+/* The registered name, or what the file calls it, or "unknown". */
+static const char *name_of(int id, const char *name_in_file) {
+    for (size_t k = 0; k < sizeof known_filters / sizeof known_filters[0]; k++) {
+        if (known_filters[k].id == id) {
+            return known_filters[k].name;
+        }
+    }
+    return name_in_file[0] != '\0' ? name_in_file : "unknown";
+}
+
+static slc_status refuse_filter(const slci_h5_dataset *dataset, int id, const char *name) {
+    const char *plugins = getenv("HDF5_PLUGIN_PATH");
+    char built_in[256] = "";
+    if (plugins == NULL && H5PLget(0, built_in, sizeof built_in) > 0) {
+        plugins = built_in;
+    }
+    const char *package = package_of(id);
+    return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                    "%s: dataset %s needs filter %d (%s), not available; HDF5_PLUGIN_PATH=%s%s%s%s",
+                    dataset->path, dataset->name, id, name, plugins == NULL ? "" : plugins,
+                    package == NULL ? "" : "; install the package ",
+                    package == NULL ? "" : package, "");
+}
+
+/* Goes through the filters in the order of writing. `chunk_bytes` is what the first one is given. */
+static slc_status check_filters(slci_h5_dataset *dataset, hid_t properties, int64_t chunk_bytes) {
+    const int n = H5Pget_nfilters(properties);
+    size_t used = 0;
+    bool is_size_known = chunk_bytes > 0;
+    for (int k = 0; k < n; k++) {
+        unsigned flags = 0;
+        unsigned values[MAX_FILTER_VALUES] = {0};
+        size_t n_values = MAX_FILTER_VALUES;
+        unsigned config = 0;
+        char stored_name[64] = "";
+        const int id = (int)H5Pget_filter2(properties, (unsigned)k, &flags, &n_values, values,
+                                           sizeof stored_name, stored_name, &config);
+        if (id < 0) {
+            return SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: filter %d cannot be read",
+                            dataset->path, dataset->name, k);
+        }
+        const char *name = name_of(id, stored_name);
+        if (H5Zfilter_avail((H5Z_filter_t)id) <= 0) {
+            return refuse_filter(dataset, id, name);
+        }
+        if (id == BITSHUFFLE && n_values > BITSHUFFLE_MODE &&
+            values[BITSHUFFLE_MODE] == BITSHUFFLE_ZSTD) {
+            return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                            "%s: dataset %s is compressed with bitshuffle and zstd (filter 32008, "
+                            "mode 3), which the installed bitshuffle plugin decodes wrongly; "
+                            "write it again with bitshuffle and LZ4 or with zstd (32015)",
+                            dataset->path, dataset->name);
+        }
+        if (id == ZSTD && is_size_known) {
+            dataset->zstd_bytes = chunk_bytes;
+        }
+        chunk_bytes += id == FLETCHER32 ? 4 : 0;
+        is_size_known = is_size_known && (id == FLETCHER32 || id == SHUFFLE);
+        if (used < sizeof dataset->filters) {
+            used += (size_t)snprintf(dataset->filters + used, sizeof dataset->filters - used,
+                                     "%s%s (%d)", k > 0 ? ", " : "", name, id);
+        }
+    }
+    dataset->is_filtered = n > 0;
+    return SLC_OK;
+}
+
+static slc_status check_external(const slci_h5_dataset *dataset, hid_t properties) {
+    const int n = H5Pget_external_count(properties);
+    for (int k = 0; k < n; k++) {
+        char name[1024] = "";
+        off_t offset = 0;
+        hsize_t bytes = 0;
+        if (H5Pget_external(properties, (unsigned)k, sizeof name - 1, name, &offset, &bytes) < 0 ||
+            access(name, R_OK) != 0) {
+            return SLC_FAIL(SLC_ERROR_INPUT,
+                            "%s: dataset %s keeps its data in the file %s, which cannot be read "
+                            "from the current folder",
+                            dataset->path, dataset->name, name);
+        }
+    }
+    return SLC_OK;
+}
+
+/* The source's file: "." is the same one, a relative name lies beside the file or here. */
+static hid_t open_virtual_file(const slci_h5_dataset *dataset, const char *name) {
+    if (strcmp(name, ".") == 0) {
+        return H5Iget_file_id((hid_t)dataset->id);
+    }
+    char beside[4096];
+    const char *slash = strrchr(dataset->path, '/');
+    const int folder = slash == NULL ? 0 : (int)(slash - dataset->path) + 1;
+    (void)snprintf(beside, sizeof beside, "%.*s%s", name[0] == '/' ? 0 : folder, dataset->path,
+                   name);
+    const hid_t file = H5Fopen(beside, H5F_ACC_RDONLY, H5P_DEFAULT);
+    return file >= 0 ? file : H5Fopen(name, H5F_ACC_RDONLY, H5P_DEFAULT);
+}
+
+/* Checks one source of a virtual dataset: that it is there and that its filters are. */
+static slc_status check_virtual_source(slci_h5_dataset *dataset, hid_t properties, size_t index) {
+    char file_name[1024] = "";
+    char set_name[1024] = "";
+    if (H5Pget_virtual_filename(properties, index, file_name, sizeof file_name) < 0 ||
+        H5Pget_virtual_dsetname(properties, index, set_name, sizeof set_name) < 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: virtual dataset %s: source %d cannot be read",
+                        dataset->path, dataset->name, (int)index);
+    }
+    const hid_t file = open_virtual_file(dataset, file_name);
+    const hid_t source = file < 0 ? -1 : H5Dopen2(file, set_name, H5P_DEFAULT);
+    const hid_t source_properties = source < 0 ? -1 : H5Dget_create_plist(source);
+    slc_status status = SLC_OK;
+    if (source_properties < 0) {
+        status = SLC_FAIL(SLC_ERROR_INPUT,
+                          "%s: virtual dataset %s needs %s in the file %s, which cannot be opened",
+                          dataset->path, dataset->name, set_name, file_name);
+    } else if (H5Pget_layout(source_properties) == H5D_VIRTUAL) {
+        status = SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                          "%s: virtual dataset %s has a virtual source (%s in %s): not supported",
+                          dataset->path, dataset->name, set_name, file_name);
+    } else {
+        status = check_filters(dataset, source_properties, 0);
+        if (status == SLC_OK && strstr(dataset->filters, "zstd (32015)") != NULL) {
+            /* The filter would not know how long a chunk has to be. */
+            status = SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                              "%s: virtual dataset %s has a source with the zstd filter (%s in %s): "
+                              "not supported; give the source files instead",
+                              dataset->path, dataset->name, set_name, file_name);
+        }
+    }
+    if (source_properties >= 0) {
+        (void)H5Pclose(source_properties);
+    }
+    if (source >= 0) {
+        (void)H5Dclose(source);
+    }
+    if (file >= 0) {
+        (void)H5Fclose(file);
+    }
+    return status;
+}
+
+static slc_status check_virtual(slci_h5_dataset *dataset, hid_t properties) {
+    size_t n = 0;
+    if (H5Pget_virtual_count(properties, &n) < 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: virtual dataset %s has no sources", dataset->path,
+                        dataset->name);
+    }
+    for (size_t k = 0; k < n; k++) {
+        SLC_TRY(check_virtual_source(dataset, properties, k));
+    }
+    return SLC_OK;
+}
+
+slc_status slci_h5_check_storage(slci_h5_dataset *dataset, slci_h5_id properties) {
+    const hid_t list = (hid_t)properties;
+    int64_t chunk_bytes = 0;
+    switch (H5Pget_layout(list)) {
+    case H5D_VIRTUAL:
+        return check_virtual(dataset, list);
+    case H5D_CHUNKED: {
+        hsize_t chunk[SLC_MAX_RANK];
+        if (H5Pget_chunk(list, dataset->rank, chunk) != dataset->rank) {
+            return SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: the chunks' shape cannot be read",
+                            dataset->path, dataset->name);
+        }
+        chunk_bytes = dataset->type.bytes;
+        for (int d = 0; d < dataset->rank; d++) {
+            dataset->chunk[d] = (int64_t)chunk[d];
+            if (chunk[d] == 0 || !slc_checked_mul(chunk_bytes, (int64_t)chunk[d], &chunk_bytes)) {
+                return SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: a chunk has an impossible shape",
+                                dataset->path, dataset->name);
+            }
+        }
+        break;
+    }
+    default:
+        SLC_TRY(check_external(dataset, list));
+        break;
+    }
+    return check_filters(dataset, list, chunk_bytes);
+}

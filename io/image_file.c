@@ -1,0 +1,82 @@
+/* Pictures on disk: which format a name asks for, and what all formats have in common.
+ *
+ * A format writes into a temporary file; here it gets its place, is synced and renamed, or goes. */
+#include "io/image_file.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "core/checked.h"
+#include "io/image_formats.h"
+#include "io/outfile.h"
+
+static const struct {
+    const char *extension;
+    const slci_image_format *format;
+} extensions[] = {
+    {".fits", &slci_format_fits}, {".fit", &slci_format_fits},  {".h5", &slci_format_h5},
+    {".hdf5", &slci_format_h5},   {".png", &slci_format_png},
+};
+
+static slc_status find_format(const char *path, const slci_image_format **out) {
+    const char *const slash = strrchr(path, '/');
+    const char *const name = slash == NULL ? path : slash + 1;
+    const char *const dot = strrchr(name, '.');
+    for (size_t k = 0; dot != NULL && k < sizeof extensions / sizeof extensions[0]; k++) {
+        if (strcasecmp(dot, extensions[k].extension) == 0) {
+            *out = extensions[k].format;
+            return SLC_OK;
+        }
+    }
+    return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: the extension says which picture is wanted: .fits, .h5 "
+                    "or .png; found '%s'", path, dot == NULL ? "" : dot);
+}
+
+/* That the numbers describe a picture, and that its size in bytes can be said. */
+static slc_status check_shape(const char *path, const slc_image_meta *meta) {
+    int64_t bytes = 0;
+    if (meta->nx < 1 || meta->ny < 1 || meta->n_planes < 1 || meta->n_parts < 1 ||
+        meta->n_parts > 2) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: a picture of %lld x %lld pixels, %lld planes and "
+                        "%d parts", path, (long long)meta->nx, (long long)meta->ny,
+                        (long long)meta->n_planes, meta->n_parts);
+    }
+    if (!slc_checked_mul(meta->nx, meta->ny, &bytes) ||
+        !slc_checked_mul(bytes, meta->n_planes, &bytes) ||
+        !slc_checked_mul(bytes, 8 * (int64_t)meta->n_parts, &bytes) || bytes > INT64_MAX / 2) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: %lld x %lld pixels in %lld planes are more bytes "
+                        "than 63 bits can count", path, (long long)meta->nx, (long long)meta->ny,
+                        (long long)meta->n_planes);
+    }
+    return SLC_OK;
+}
+
+static slc_status choose(const char *path, const slc_image_meta *meta,
+                         const slci_image_format **out) {
+    SLC_TRY(find_format(path, out));
+    SLC_TRY(check_shape(path, meta));
+    return (*out)->check(path, meta);
+}
+
+slc_status slc_image_file_check(const char *path, const slc_image_meta *meta, bool overwrite) {
+    const slci_image_format *format = NULL;
+    SLC_TRY(choose(path, meta, &format));
+    return slc_outfile_check(path, overwrite, format->bytes(meta));
+}
+
+slc_status slc_image_file_write(const char *path, const slc_image_meta *meta, const double *image,
+                                bool overwrite, slc_log *log) {
+    const slci_image_format *format = NULL;
+    SLC_TRY(choose(path, meta, &format));
+    slc_outfile file;
+    SLC_TRY(slc_outfile_begin(path, overwrite, &file));
+    if (strcmp(path, file.final_path) != 0) {
+        slc_log_note(log, "%s is a link; writing %s", path, file.final_path);
+    }
+    const slc_status status = format->write(file.temporary_path, path, meta, image, log);
+    if (status != SLC_OK) {
+        slc_outfile_abandon(&file);
+        return status;
+    }
+    return slc_outfile_commit(&file);
+}

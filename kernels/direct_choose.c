@@ -1,0 +1,296 @@
+/* How a direct image is computed: kernel tile, block, expansion terms and the methods of all tiles,
+ * from the picture, the promise and the survey. Nothing here looks at a budget, a clock or a device,
+ * because these numbers fix the bits of the result.
+ *
+ * On the host the kernel tile's size is a trade. A tile of T² pixels costs a sample 2·2T sines and
+ * cosines for T² multiply-adds, so large tiles pay; but the bound θ of the phase that the product
+ * leaves out grows with T², so large tiles need more terms, or fall to the sine kernel. A small model
+ * of the cost, in cycles of one core, decides among 32, 64, 128 and 256. */
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/checked.h"
+#include "core/fixed.h"
+#include "kernels/direct_internal.h"
+#include "kernels/direct_tile.h"
+
+/* Samples of one granule at most (DESIGN: partial sums of more lose digits). */
+#define GRANULE_SAMPLES 4096
+
+/* The smallest epsilons that can be promised; docs/kernels/direct.md derives them. */
+#define HOST_EPSILON 5e-7
+#define CUDA_EPSILON 1e-6
+
+/* More terms than this never pay: θ <= 1 and 12 terms leave 1.6e-10. */
+#define MOST_TERMS 12
+
+/* Shares of epsilon: for the cut of the expansion, and for w c in single precision. */
+#define CUT_SHARE 0.5
+#define SINGLE_SHARE 0.25
+
+#define CUDA_TILE 64
+
+/* Cycles of one core with AVX-512, measured by tests/bench/bench_direct.c: one sample's phases for
+ * one pixel of a row or column, one multiply-add pair of the product, its promotion, one pair of the
+ * sine kernel. Other processors move them about alike. */
+#define PHASE_CYCLES 1.6
+#define PAIR_CYCLES 0.065
+#define PROMOTE_CYCLES 0.6
+#define SINE_CYCLES 1.0
+
+/* What one such cycle, and one pair on CUDA, weighs in the plan's arithmetic. */
+#define HOST_FLOPS_PER_CYCLE 64.0
+#define CUDA_FLOPS_PER_PAIR 16.0
+
+/* Tiles that the model looks at in each direction at most; larger pictures are sampled. */
+#define MODEL_TILES 64
+
+static int64_t block_samples(int64_t tile_pixels, int64_t n_samples) {
+    (void)n_samples;
+    return tile_pixels >= 128 ? 60 : 64;
+}
+
+/* Cycles of one sample on one tile. */
+static double tile_cycles(const slc_direct_setup *setup, const slc_direct_tile *tile) {
+    const int64_t pixels = setup->tile_pixels;
+    const int64_t columns = slci_direct_extent(tile->x0, pixels, setup->geometry.nx);
+    const int64_t rows = slci_direct_extent(tile->y0, pixels, setup->geometry.ny);
+    const double n = (double)slc_round_up(columns, SLCI_DIRECT_LANES);
+    const double m = (double)slc_round_up(rows, SLCI_DIRECT_LANES);
+    const double phases = (n + m) * PHASE_CYCLES;
+    if (tile->method == SLC_DIRECT_SKIP) {
+        return 0.0;
+    }
+    if (tile->method != SLC_DIRECT_PRODUCT) {
+        return phases + n * m * setup->n_parts * SINE_CYCLES;
+    }
+    const double pair = PAIR_CYCLES + PROMOTE_CYCLES / (double)setup->block_samples;
+    return phases + n * m * (tile->n_terms + 1) * setup->n_parts * pair;
+}
+
+/* The plan's weight of one sample on one tile. */
+static double tile_flops(const slc_direct_setup *setup, const slc_direct_tile *tile) {
+    if (setup->max_terms >= 0) {
+        return tile_cycles(setup, tile) * HOST_FLOPS_PER_CYCLE;
+    }
+    const double pairs = (double)setup->tile_pixels * (double)setup->tile_pixels;
+    return tile->method == SLC_DIRECT_SKIP ? 0.0 : pairs * CUDA_FLOPS_PER_PAIR;
+}
+
+/* The cost of one sample, from every `step`-th tile in each direction, scaled up. */
+static double model_cycles(const slc_direct_setup *setup) {
+    const int64_t n_y = slc_ceil_div(setup->geometry.ny, setup->tile_pixels);
+    const int64_t n_x = slc_ceil_div(setup->geometry.nx, setup->tile_pixels);
+    const int64_t step_y = slc_ceil_div(n_y, MODEL_TILES);
+    const int64_t step_x = slc_ceil_div(n_x, MODEL_TILES);
+    double cycles = 0.0;
+    for (int64_t ty = step_y / 2; ty < n_y; ty += step_y) {
+        for (int64_t tx = step_x / 2; tx < n_x; tx += step_x) {
+            const slc_direct_tile tile = slci_direct_tile_at(setup, ty, tx);
+            cycles += tile_cycles(setup, &tile);
+        }
+    }
+    return cycles * (double)step_y * (double)step_x;
+}
+
+/* The most terms that any tile uses, so that the host kernel's memory is no larger. */
+static int terms_used(const slc_direct_setup *setup) {
+    const int64_t n_y = slc_ceil_div(setup->geometry.ny, setup->tile_pixels);
+    const int64_t n_x = slc_ceil_div(setup->geometry.nx, setup->tile_pixels);
+    int most = 0;
+    for (int64_t ty = 0; ty < n_y; ty++) {
+        for (int64_t tx = 0; tx < n_x; tx++) {
+            const slc_direct_tile tile = slci_direct_tile_at(setup, ty, tx);
+            most = tile.n_terms > most ? tile.n_terms : most;
+        }
+    }
+    return most;
+}
+
+/* The host's kernel tile: the cheapest of the model; 256 only where it gains a tenth, because its
+ * sums take four times the memory. */
+static void choose_host_tile(slc_direct_setup *setup, int64_t n_samples) {
+    static const int64_t sizes[] = {128, 64, 32, 256};
+    const int64_t longest = slc_max_i64(setup->geometry.nx, setup->geometry.ny);
+    int64_t best = 0;
+    double best_cycles = 0.0;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        if (best > 0 && sizes[i] / 2 >= longest) {
+            continue; /* no better than half of it */
+        }
+        setup->tile_pixels = sizes[i];
+        setup->block_samples = block_samples(sizes[i], n_samples);
+        const double cycles = model_cycles(setup);
+        const double gain = sizes[i] > 128 ? 0.9 : 1.0;
+        if (best == 0 || cycles < gain * best_cycles) {
+            best = sizes[i];
+            best_cycles = cycles;
+        }
+    }
+    setup->tile_pixels = best;
+    setup->block_samples = block_samples(best, n_samples);
+    setup->max_terms = terms_used(setup);
+}
+
+static slc_status check_request(const slc_direct_request *request) {
+    const slc_direct_geometry *geometry = &request->geometry;
+    if (geometry->nx < 1 || geometry->ny < 1 || request->n_channels < 1) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "direct imaging: a picture of %lld x %lld pixels from %lld channels; each "
+                        "must be at least 1",
+                        (long long)geometry->nx, (long long)geometry->ny,
+                        (long long)request->n_channels);
+    }
+    if (!(geometry->scale_rad > 0.0) || !isfinite(geometry->scale_rad) ||
+        !isfinite(geometry->centre_l) || !isfinite(geometry->centre_m)) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "direct imaging: pixel scale %g rad, centre (%g, %g); the scale must be "
+                        "positive and all finite",
+                        geometry->scale_rad, geometry->centre_l, geometry->centre_m);
+    }
+    if (request->n_parts != 1 && request->n_parts != 2) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "direct imaging: %d parts; 1 (real) or 2 (complex)",
+                        request->n_parts);
+    }
+    const double smallest = request->device == SLC_DEVICE_CUDA ? CUDA_EPSILON : HOST_EPSILON;
+    if (!(request->epsilon >= smallest && request->epsilon < 1.0)) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "epsilon %g: the direct method on this device promises %g to below 1; the "
+                        "smallest that works is %g",
+                        request->epsilon, smallest, smallest);
+    }
+    return SLC_OK;
+}
+
+slc_status slc_direct_choose(const slc_direct_request *request, slc_direct_setup *out) {
+    SLC_TRY(check_request(request));
+    const bool is_cuda = request->device == SLC_DEVICE_CUDA;
+    slc_direct_setup setup;
+    memset(&setup, 0, sizeof setup); /* padding too: the setup may be compared and hashed */
+    setup.geometry = request->geometry;
+    setup.n_channels = request->n_channels;
+    setup.granule_rows = slc_max_i64(1, GRANULE_SAMPLES / request->n_channels);
+    setup.granule_samples =
+        request->n_channels > GRANULE_SAMPLES ? GRANULE_SAMPLES
+                                              : setup.granule_rows * request->n_channels;
+    setup.n_parts = request->n_parts;
+    setup.is_psf = request->is_psf;
+    setup.scale_bits = request->survey.first_granule_sum > 0.0
+                           ? slc_fixed_scale_bits(request->survey.first_granule_sum)
+                           : 0;
+    setup.max_w = request->survey.max_w;
+    setup.epsilon = request->epsilon;
+    setup.term_tolerance = CUT_SHARE * request->epsilon;
+    /* w, c and their product are each rounded by 2^-24 at most. */
+    setup.single_limit = SINGLE_SHARE * request->epsilon / (6.283185307179586 * 3.0 * 0x1p-24);
+    if (is_cuda) {
+        setup.tile_pixels = CUDA_TILE;
+        setup.block_samples = 1;
+        setup.max_terms = -1;
+    } else {
+        setup.max_terms = MOST_TERMS;
+        choose_host_tile(&setup, request->survey.n_samples);
+    }
+    *out = setup;
+    return SLC_OK;
+}
+
+slc_direct_tile slc_direct_tile_get(const slc_direct_setup *setup, int64_t ty, int64_t tx) {
+    return slci_direct_tile_at(setup, ty, tx);
+}
+
+/* Pixels of one row within the horizon. In exact arithmetic they are one run of columns; its ends are
+ * found from the circle and then moved to where the kernels' own test changes. */
+static int64_t finite_in_row(const slc_direct_geometry *geometry, int64_t j) {
+    const double m = slci_direct_m(geometry, j);
+    if (!(m * m < 1.0)) {
+        return 0;
+    }
+    const double half = sqrt(1.0 - m * m) / geometry->scale_rad;
+    const double middle = (double)(geometry->nx / 2) + geometry->centre_l / geometry->scale_rad;
+    const double last_column = (double)(geometry->nx - 1);
+    if (middle + half < -2.0 || middle - half > last_column + 2.0) {
+        return 0;
+    }
+    int64_t first = (int64_t)fmax(0.0, fmin(last_column, ceil(middle - half) - 2.0));
+    int64_t last = (int64_t)fmin(last_column, fmax(0.0, floor(middle + half) + 2.0));
+    while (first <= last && !(slci_direct_r2(slci_direct_l(geometry, first), m) < 1.0)) {
+        first++;
+    }
+    while (last >= first && !(slci_direct_r2(slci_direct_l(geometry, last), m) < 1.0)) {
+        last--;
+    }
+    return last - first + 1;
+}
+
+/* One sentence for the plan. */
+static void explain(const slc_direct_setup *setup, slc_direct_summary *summary) {
+    const int64_t *n = summary->n_tiles;
+    const long long n_sine = (long long)(n[SLC_DIRECT_SINE] + n[SLC_DIRECT_SINE_WIDE]);
+    const long long n_product = (long long)n[SLC_DIRECT_PRODUCT];
+    const long long pixels = (long long)setup->tile_pixels;
+    if (setup->max_terms < 0) {
+        (void)snprintf(summary->why, sizeof summary->why,
+                       "all %lld tiles of %lld x %lld pixels by the sine kernel, which this device "
+                       "has (%lld of them with w c in two words)",
+                       n_sine, pixels, pixels, (long long)n[SLC_DIRECT_SINE_WIDE]);
+    } else if (n_sine == 0) {
+        (void)snprintf(summary->why, sizeof summary->why,
+                       "all %lld tiles of %lld x %lld pixels by the matrix product with up to %d "
+                       "correction terms, which leaves at most %.1e",
+                       n_product, pixels, pixels, summary->max_terms_used, summary->worst_bound);
+    } else {
+        (void)snprintf(summary->why, sizeof summary->why,
+                       "%lld tiles of %lld x %lld pixels by the matrix product (up to %d terms), "
+                       "%lld by the sine kernel: max|w| = %.0f wavelengths is too much there, at the "
+                       "horizon or far out",
+                       n_product, pixels, pixels, summary->max_terms_used, n_sine, setup->max_w);
+    }
+}
+
+void slc_direct_summarise(const slc_direct_setup *setup, slc_direct_summary *out) {
+    memset(out, 0, sizeof *out);
+    const int64_t n_y = slc_ceil_div(setup->geometry.ny, setup->tile_pixels);
+    const int64_t n_x = slc_ceil_div(setup->geometry.nx, setup->tile_pixels);
+    for (int64_t ty = 0; ty < n_y; ty++) {
+        for (int64_t tx = 0; tx < n_x; tx++) {
+            const slc_direct_tile tile = slci_direct_tile_at(setup, ty, tx);
+            out->n_tiles[tile.method]++;
+            out->max_terms_used =
+                tile.n_terms > out->max_terms_used ? tile.n_terms : out->max_terms_used;
+            out->worst_bound = fmax(out->worst_bound, tile.bound);
+            out->flops_per_sample += tile_flops(setup, &tile);
+        }
+    }
+    for (int64_t j = 0; j < setup->geometry.ny; j++) {
+        out->finite_pixels += finite_in_row(&setup->geometry, j);
+    }
+    explain(setup, out);
+}
+
+void slc_direct_record(const slc_direct_setup *setup, slc_device_kind device,
+                       slc_numerics *record) {
+    const slc_direct_kernel *kernel = slc_direct_kernel_get(device);
+    slc_numerics_set_text(record, "kernel", kernel == NULL ? "none" : kernel->name);
+    slc_numerics_set_f64(record, "epsilon", setup->epsilon);
+    slc_numerics_set_i64(record, "granule_rows", setup->granule_rows);
+    slc_numerics_set_i64(record, "granule_samples", setup->granule_samples);
+    slc_numerics_set_i64(record, "kernel_tile", setup->tile_pixels);
+    slc_numerics_set_i64(record, "scale_bits", setup->scale_bits);
+    slc_numerics_set_f64(record, "max_w_wavelengths", setup->max_w);
+    if (device == SLC_DEVICE_HOST) {
+        slc_numerics_set_i64(record, "block_samples", setup->block_samples);
+        slc_numerics_set_i64(record, "max_terms", setup->max_terms);
+        slc_numerics_set_f64(record, "term_tolerance", setup->term_tolerance);
+        slc_numerics_set_i64(record, "sine_run", SLCI_DIRECT_SINE_RUN);
+        slc_numerics_set_text(record, "simd", slci_direct_simd_get()->name);
+        slc_numerics_set_text(record, "blas", slci_direct_blas_core());
+    } else {
+        slc_numerics_set_f64(record, "single_limit", setup->single_limit);
+    }
+}

@@ -1,0 +1,173 @@
+#include "tests/support/test_support.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "core/host_memory.h"
+
+enum { KIB = 1024 };
+
+/* A machine made of files: a directory that stands for "/". */
+typedef struct machine {
+    char root[TEST_PATH_BYTES];
+} machine;
+
+/* Writes a file below the root, with the folders on its way. */
+static void machine_write(const machine *self, const char *name, const char *text) {
+    char path[TEST_PATH_BYTES];
+    test_join(self->root, name, path);
+    for (char *slash = strchr(path + strlen(self->root) + 1, '/'); slash != NULL;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(path, 0700);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* 1000 KiB of memory, 600 of them available, on a processor with a name. */
+static void machine_create(machine *self) {
+    test_directory_create(self->root);
+    machine_write(self, "proc/meminfo",
+                  "MemTotal:           1000 kB\nMemFree:             100 kB\n"
+                  "MemAvailable:        600 kB\n");
+    machine_write(self, "proc/cpuinfo",
+                  "processor\t: 0\nmodel\t\t: 17\nmodel name\t: Test Processor 9000\nstepping: 1\n");
+}
+
+static slci_host_limits machine_read(const machine *self) {
+    slci_host_limits limits;
+    TEST_OK(slci_host_limits_read(self->root, &limits));
+    return limits;
+}
+
+static void expect_kib(const machine *self, int64_t total_kib, int64_t free_kib) {
+    const slci_host_limits limits = machine_read(self);
+    assert_int_equal(limits.total_bytes, total_kib * KIB);
+    assert_int_equal(limits.free_bytes, free_kib * KIB);
+}
+
+static void without_groups_the_machine_counts(void **state) {
+    (void)state;
+    machine self;
+    machine_create(&self);
+    expect_kib(&self, 1000, 600);
+    assert_string_equal(machine_read(&self).processor, "Test Processor 9000");
+    machine_write(&self, "proc/cpuinfo", "processor\t: 0\nCPU part\t: 0xd40\n");
+    assert_non_null(strstr(machine_read(&self).processor, "processor"));
+    test_directory_remove(self.root);
+}
+
+static void version_2_limits_count_on_every_level(void **state) {
+    (void)state;
+    machine self;
+    machine_create(&self);
+    machine_write(&self, "proc/self/cgroup", "0::/a/b\n");
+    machine_write(&self, "sys/fs/cgroup/a/b/memory.max", "max\n");
+    machine_write(&self, "sys/fs/cgroup/a/b/memory.current", "1024\n");
+    expect_kib(&self, 1000, 600);
+
+    machine_write(&self, "sys/fs/cgroup/a/memory.max", "512000\n");    /* 500 KiB */
+    machine_write(&self, "sys/fs/cgroup/a/memory.current", "307200\n"); /* 300 KiB */
+    machine_write(&self, "sys/fs/cgroup/a/memory.stat",
+                  "anon 204800\ninactive_anon 99\ninactive_file 51200\nactive_file 5\n");
+    expect_kib(&self, 500, 250); /* 50 of the 300 are file pages that go when asked */
+
+    machine_write(&self, "sys/fs/cgroup/a/b/memory.max", "102400\n"); /* 100 KiB, 1 used */
+    expect_kib(&self, 100, 99);
+    test_directory_remove(self.root);
+}
+
+static void version_1_limits_count(void **state) {
+    (void)state;
+    machine self;
+    machine_create(&self);
+    machine_write(&self, "proc/self/cgroup",
+                  "12:cpu,cpuacct:/x\n5:hugetlb,memory:/docker/1f\n0::/system\n");
+    /* As inside a container: the path is the host's, only the mount point itself is there. */
+    machine_write(&self, "sys/fs/cgroup/memory/memory.limit_in_bytes", "204800\n");
+    machine_write(&self, "sys/fs/cgroup/memory/memory.usage_in_bytes", "307200\n");
+    expect_kib(&self, 200, 0); /* more used than allowed is nothing free, not less */
+
+    machine_write(&self, "sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    expect_kib(&self, 1000, 600);
+    test_directory_remove(self.root);
+}
+
+static void paths_out_of_the_mount_are_not_followed(void **state) {
+    (void)state;
+    machine self;
+    machine_create(&self);
+    machine_write(&self, "proc/self/cgroup", "0::/../../elsewhere\n");
+    machine_write(&self, "sys/elsewhere/memory.max", "1024\n");
+    machine_write(&self, "sys/fs/cgroup/memory.max", "409600\n");
+    expect_kib(&self, 400, 400);
+    test_directory_remove(self.root);
+}
+
+static void a_machine_that_says_nothing_is_an_error(void **state) {
+    (void)state;
+    machine self;
+    test_directory_create(self.root);
+    slci_host_limits limits;
+    TEST_FAILS(slci_host_limits_read(self.root, &limits), SLC_ERROR_DEVICE, "MemTotal");
+    machine_write(&self, "proc/meminfo", "MemTotal: lots\n");
+    TEST_FAILS(slci_host_limits_read(self.root, &limits), SLC_ERROR_DEVICE, "meminfo");
+    test_directory_remove(self.root);
+}
+
+static void this_machine_has_limits(void **state) {
+    (void)state;
+    slci_host_limits limits;
+    TEST_OK(slci_host_limits_read("", &limits));
+    assert_true(limits.total_bytes > 0);
+    assert_true(limits.free_bytes > 0 && limits.free_bytes <= limits.total_bytes);
+    assert_true(limits.processor[0] != '\0');
+    TEST_FAILS(slci_host_check_size(INT64_MAX), SLC_ERROR_MEMORY, "machine");
+}
+
+static void mappings_are_aligned_zeroed_and_touched(void **state) {
+    (void)state;
+    slc_pool *pool = NULL;
+    TEST_OK(slc_pool_create(2, &pool));
+    const int64_t sizes[] = {1, 4096, 4097, (2 << 20) - 1, 2 << 20, (34 << 20) + 5};
+    for (int64_t i = 0; i < TEST_COUNT(sizes); i++) {
+        void *host = NULL;
+        TEST_OK(slci_host_map(sizes[i], &host));
+        const int64_t page = sizes[i] < 2 << 20 ? 4096 : 2 << 20;
+        assert_int_equal((uintptr_t)host % (uintptr_t)page, 0);
+        assert_true(slci_host_mapped_bytes(sizes[i]) >= sizes[i]);
+        assert_int_equal(slci_host_mapped_bytes(sizes[i]) % page, 0);
+        TEST_OK(slci_host_touch(pool, host, sizes[i]));
+        const int64_t n_pages = slci_host_mapped_bytes(sizes[i]) / 4096;
+        unsigned char *resident = test_allocate(n_pages);
+        assert_int_equal(mincore(host, (size_t)n_pages * 4096, resident), 0);
+        for (int64_t p = 0; p < n_pages; p++) {
+            assert_true((resident[p] & 1) != 0);
+        }
+        free(resident);
+        assert_int_equal(((char *)host)[sizes[i] - 1], 0);
+        slci_host_unmap(host, sizes[i]);
+    }
+    void *host = NULL;
+    TEST_FAILS(slci_host_map(INT64_MAX, &host), SLC_ERROR_MEMORY, "memory");
+    assert_null(host);
+    slci_host_unmap(NULL, 7);
+    slc_pool_destroy(pool);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_groups_the_machine_counts),
+        cmocka_unit_test(version_2_limits_count_on_every_level),
+        cmocka_unit_test(version_1_limits_count),
+        cmocka_unit_test(paths_out_of_the_mount_are_not_followed),
+        cmocka_unit_test(a_machine_that_says_nothing_is_an_error),
+        cmocka_unit_test(this_machine_has_limits),
+        cmocka_unit_test(mappings_are_aligned_zeroed_and_touched),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
