@@ -421,7 +421,8 @@ static void note_limits(slci_program *program, const slc_image_result *result) {
     slci_format_number(result->pairs_per_second, 3, rate);
     slc_log_note(&program->log,
                  "took %s on %s, limited by %s; %s pairs/s; device memory %s of %s", took,
-                 result->device_name, result->bottleneck, rate, peak, limit);
+                 result->device_name,
+                 slc_bottleneck_name(slc_engine_bottleneck(&result->report)), rate, peak, limit);
 }
 
 /* Prints what the run is asked to print. Where the statistics take standard output, everything else

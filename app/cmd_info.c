@@ -5,6 +5,7 @@
 
 #include "app/cmd.h"
 #include "app/info.h"
+#include "app/json.h"
 #include "app/sky.h"
 #include "app/units.h"
 
@@ -29,8 +30,8 @@ static const slci_arg info_args[] = {
 
 static void print_help(const slci_arg_table *tables, int n_tables) {
     (void)fputs("usage: sluice info FILE... [options]\n\n"
-                "Says what a visibility set holds, and which --size and --scale suit it. Several\n"
-                "files are one set, as for sluice image.\n",
+                "Says what a visibility set holds, and which size and scale of a picture suit it.\n"
+                "Several files are one set, as for sluice image.\n",
                 stdout);
     slci_args_help(stdout, tables, n_tables);
 }
@@ -205,135 +206,84 @@ static void print_info(const slc_source *source, const slc_vis_meta *meta, const
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
 
-static void json_string(const char *text) {
-    (void)putchar('"');
-    for (const char *at = text; *at != '\0'; at++) {
-        const unsigned char c = (unsigned char)*at;
-        if (c == '"' || c == '\\') {
-            (void)printf("\\%c", c);
-        } else if (c < 0x20) {
-            (void)printf("\\u%04x", c);
-        } else {
-            (void)putchar(c);
-        }
-    }
-    (void)putchar('"');
-}
-
-/* What is not finite is null: JSON has no word for it. */
-static void json_number(double value) {
-    if (isfinite(value)) {
-        (void)printf("%.17g", value);
-    } else {
-        (void)printf("null");
-    }
-}
-
-static void json_key(const char *key) {
-    (void)printf(",\n  \"%s\": ", key);
-}
-
-static void json_text_field(const char *key, const char *text) {
-    json_key(key);
-    json_string(text);
-}
-
-static void json_number_field(const char *key, double value) {
-    json_key(key);
-    json_number(value);
-}
-
-static void json_count_field(const char *key, int64_t value) {
-    json_key(key);
-    (void)printf("%lld", (long long)value);
-}
-
-static void json_counts(const int64_t *values, int n) {
-    (void)putchar('[');
+static void json_counts(slci_json *json, const char *key, const int64_t *values, int n) {
+    slci_json_open(json, key, '[');
     for (int i = 0; i < n; i++) {
-        (void)printf("%s%lld", i > 0 ? ", " : "", (long long)values[i]);
+        slci_json_i64(json, NULL, values[i]);
     }
-    (void)putchar(']');
+    slci_json_close(json, ']');
 }
 
-static void json_meta(const slc_vis_meta *meta) {
-    json_text_field("format", meta->format);
-    json_count_field("files", meta->n_files);
-    json_count_field("rows", meta->n_rows);
-    json_count_field("baselines", meta->n_baselines);
-    json_count_field("antennas", meta->n_antennas);
-    json_count_field("times", meta->n_times);
-    json_count_field("channels", meta->n_channels);
-    json_key("frequencies_hz");
-    (void)putchar('[');
+static void json_meta(slci_json *json, const slc_vis_meta *meta) {
+    slci_json_text(json, "format", meta->format);
+    slci_json_i64(json, "files", meta->n_files);
+    slci_json_i64(json, "rows", meta->n_rows);
+    slci_json_i64(json, "baselines", meta->n_baselines);
+    slci_json_i64(json, "antennas", meta->n_antennas);
+    slci_json_i64(json, "times", meta->n_times);
+    slci_json_i64(json, "channels", meta->n_channels);
+    slci_json_open(json, "frequencies_hz", '[');
     for (int64_t c = 0; c < meta->n_channels && meta->freq_hz != NULL; c++) {
-        (void)printf("%s", c > 0 ? ", " : "");
-        json_number(meta->freq_hz[c]);
+        slci_json_f64(json, NULL, meta->freq_hz[c]);
     }
-    (void)putchar(']');
-    json_key("polarisations");
-    (void)putchar('[');
+    slci_json_close(json, ']');
+    slci_json_open(json, "polarisations", '[');
     for (int64_t p = 0; p < meta->n_file_polarisations && meta->polarisations != NULL; p++) {
-        (void)printf("%s", p > 0 ? ", " : "");
-        json_string(polarisation_name(meta->polarisations[p]));
+        slci_json_text(json, NULL, polarisation_name(meta->polarisations[p]));
     }
-    (void)putchar(']');
-    json_text_field("polarisation_imaged", meta->polarisation_text);
-    json_number_field("ra_rad", meta->ra_rad);
-    json_number_field("dec_rad", meta->dec_rad);
-    json_text_field("phase_centre", meta->phase_centre_name);
-    json_text_field("phase", meta->phase_text);
-    json_text_field("telescope", meta->telescope);
-    json_text_field("object", meta->object);
-    json_text_field("units", meta->units);
-    json_number_field("start_jd_utc", meta->start_jd_utc > 0.0 ? meta->start_jd_utc : NAN);
+    slci_json_close(json, ']');
+    slci_json_text(json, "polarisation_imaged", meta->polarisation_text);
+    slci_json_f64(json, "ra_rad", meta->ra_rad);
+    slci_json_f64(json, "dec_rad", meta->dec_rad);
+    slci_json_text(json, "phase_centre", meta->phase_centre_name);
+    slci_json_text(json, "phase", meta->phase_text);
+    slci_json_text(json, "telescope", meta->telescope);
+    slci_json_text(json, "object", meta->object);
+    slci_json_text(json, "units", meta->units);
+    slci_json_f64(json, "start_jd_utc", meta->start_jd_utc > 0.0 ? meta->start_jd_utc : NAN);
 }
 
-static void json_datasets(const slc_info *info) {
-    json_key("datasets");
-    (void)putchar('[');
+static void json_datasets(slci_json *json, const slc_info *info) {
+    slci_json_open(json, "datasets", '[');
     for (int i = 0; i < info->n_datasets; i++) {
         const slc_vis_dataset *dataset = &info->datasets[i];
-        (void)printf("%s\n    {\"name\": ", i > 0 ? "," : "");
-        json_string(dataset->name);
-        (void)printf(", \"type\": ");
-        json_string(dataset->type);
-        (void)printf(", \"shape\": ");
-        json_counts(dataset->shape, dataset->rank);
-        (void)printf(", \"chunk\": ");
         const bool is_chunked = dataset->rank > 0 && dataset->chunk[0] > 0;
-        json_counts(dataset->chunk, is_chunked ? dataset->rank : 0);
-        (void)printf(", \"filters\": ");
-        json_string(dataset->filters);
-        (void)printf(", \"stored_bytes\": %lld, \"logical_bytes\": %lld}",
-                     (long long)dataset->stored_bytes, (long long)dataset->logical_bytes);
+        slci_json_open(json, NULL, '{');
+        slci_json_text(json, "name", dataset->name);
+        slci_json_text(json, "type", dataset->type);
+        json_counts(json, "shape", dataset->shape, dataset->rank);
+        json_counts(json, "chunk", dataset->chunk, is_chunked ? dataset->rank : 0);
+        slci_json_text(json, "filters", dataset->filters);
+        slci_json_i64(json, "stored_bytes", dataset->stored_bytes);
+        slci_json_i64(json, "logical_bytes", dataset->logical_bytes);
+        slci_json_close(json, '}');
     }
-    (void)putchar(']');
+    slci_json_close(json, ']');
 }
 
 static void print_json(const slc_source *source, const slc_vis_meta *meta, const slc_info *info) {
-    (void)printf("{\n  \"name\": ");
-    json_string(source->name);
-    json_meta(meta);
-    json_key("scanned");
-    (void)printf("%s", info->is_scanned ? "true" : "false");
+    slci_json json = {.file = stdout};
+    slci_json_open(&json, NULL, '{');
+    slci_json_text(&json, "name", source->name);
+    json_meta(&json, meta);
+    slci_json_bool(&json, "scanned", info->is_scanned);
     if (info->is_scanned) {
-        json_count_field("samples", info->n_samples);
-        json_count_field("samples_used", info->n_used);
-        json_count_field("flagged", info->counts.flagged);
-        json_count_field("flagged_of", info->counts.total);
-        json_count_field("nonfinite", info->counts.nonfinite);
-        json_count_field("zero_weight", info->counts.zero_weight);
+        slci_json_i64(&json, "samples", info->n_samples);
+        slci_json_i64(&json, "samples_used", info->n_used);
+        slci_json_i64(&json, "flagged", info->counts.flagged);
+        slci_json_i64(&json, "flagged_of", info->counts.total);
+        slci_json_i64(&json, "nonfinite", info->counts.nonfinite);
+        slci_json_i64(&json, "zero_weight", info->counts.zero_weight);
     }
-    json_number_field("uv_min_m", info->uv_min_m);
-    json_number_field("uv_max_m", info->uv_max_m);
-    json_number_field("uv_min_wavelengths", info->uv_min_wavelengths);
-    json_number_field("uv_max_wavelengths", info->uv_max_wavelengths);
-    json_number_field("w_max_wavelengths", info->w_max_wavelengths);
-    json_datasets(info);
-    json_number_field("suggested_scale_rad", info->suggested_scale_rad);
-    json_count_field("suggested_size", info->suggested_size);
-    (void)printf("\n}\n");
+    slci_json_f64(&json, "uv_min_m", info->uv_min_m);
+    slci_json_f64(&json, "uv_max_m", info->uv_max_m);
+    slci_json_f64(&json, "uv_min_wavelengths", info->uv_min_wavelengths);
+    slci_json_f64(&json, "uv_max_wavelengths", info->uv_max_wavelengths);
+    slci_json_f64(&json, "w_max_wavelengths", info->w_max_wavelengths);
+    json_datasets(&json, info);
+    slci_json_f64(&json, "suggested_scale_rad", info->suggested_scale_rad);
+    slci_json_i64(&json, "suggested_size", info->suggested_size);
+    slci_json_close(&json, '}');
 }
 
 /* ---- the command -------------------------------------------------------------------------------- */

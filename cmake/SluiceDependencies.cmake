@@ -11,11 +11,12 @@ find_package(PkgConfig QUIET)
 set(SLUICE_MULTIARCH "lib/${CMAKE_C_LIBRARY_ARCHITECTURE}")
 
 # sluice_find(ZSTD "libzstd" zstd.h zstd) sets ZSTD_FOUND and makes sluice_ZSTD.
-# `modules` are pkg-config names in order of preference, `header` and `library` the plain search.
+# `modules` are pkg-config names in order of preference ("": do not ask), `header` and `library` the
+# plain search.
 function(sluice_find name modules header library)
     set(found FALSE)
     add_library(sluice_${name} INTERFACE)
-    if(PkgConfig_FOUND)
+    if(PkgConfig_FOUND AND modules)
         pkg_search_module(SLUICE_PC_${name} QUIET IMPORTED_TARGET ${modules})
         if(SLUICE_PC_${name}_FOUND)
             target_link_libraries(sluice_${name} INTERFACE PkgConfig::SLUICE_PC_${name})
@@ -38,7 +39,7 @@ function(sluice_find name modules header library)
                 "$<BUILD_INTERFACE:${SLUICE_${name}_INCLUDE}>")
             target_link_libraries(sluice_${name} INTERFACE "${SLUICE_${name}_LIBRARY}")
             set(found TRUE)
-            set(${name}_VERSION "" PARENT_SCOPE)
+            set(${name}_VERSION "in ${SLUICE_${name}_LIBRARY}" PARENT_SCOPE)
         endif()
     endif()
     set(${name}_FOUND ${found} PARENT_SCOPE)

@@ -1,0 +1,46 @@
+# Completion of sluice's command line for bash.
+# shellcheck shell=bash
+
+_sluice() {
+    local current=${COMP_WORDS[COMP_CWORD]}
+    local previous=${COMP_WORDS[COMP_CWORD - 1]}
+    local job=${COMP_WORDS[1]:-}
+    local image_options="--output --psf --stats --overwrite --dry-run --size --scale --centre
+        --weight --channels-out --complex --epsilon --pol --channels --times --uv-range
+        --weight-by-time --unit-weights --autos --conjugate --phase-centre --vram --ram --device
+        --threads --quiet --verbose --no-progress --version --help"
+    local info_options="--json --no-scan --phase-centre --quiet --verbose --no-progress --version
+        --help"
+    local simulate_options="--output --zstd --overwrite --array --rows --channels --freq
+        --channel-width --ra --dec --hours --pols --sky --noise --seed --threads --quiet --verbose
+        --no-progress --version --help"
+    local words=""
+    COMPREPLY=()
+    if [[ $COMP_CWORD -eq 1 ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "image info simulate help --help --version" -- "$current")
+        return
+    fi
+    case $job:$previous in
+    help:*) words="image info simulate" ;;
+    image:--device) words="auto host cuda cuda:0" ;;
+    image:--pol) words="I XX YY RR LL" ;;
+    image:--weight) words="natural uniform briggs:0" ;;
+    simulate:--array) words="vla-d meerkat mwa" ;;
+    simulate:--pols) words="1 2" ;;
+    *)
+        if [[ $current == -* ]]; then
+            case $job in
+            image) words=$image_options ;;
+            info) words=$info_options ;;
+            simulate) words=$simulate_options ;;
+            esac
+        fi
+        ;;
+    esac
+    if [[ -n $words ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+    fi
+}
+
+# Where nothing of the above fits, names of files are completed.
+complete -o default -F _sluice sluice

@@ -33,12 +33,12 @@ typedef enum slc_copy_direction {
 } slc_copy_direction;
 
 typedef struct slc_device_limits {
-    char name[128];              /* "NVIDIA H200", or the processor's model name */
-    int64_t total_bytes;         /* device memory; host device: RAM or the container's limit */
-    int64_t free_bytes;          /* the same, free now */
-    int64_t context_bytes;       /* what the driver keeps for itself, stated apart from --vram */
+    char name[128];                /* "NVIDIA H200", or the processor's model name */
+    int64_t total_bytes;           /* device memory; host device: RAM or the container's limit */
+    int64_t free_bytes;            /* the same, free now */
+    int64_t context_bytes;         /* what the driver keeps for itself, stated apart from --vram */
     int64_t allocation_unit_bytes; /* slabs are whole multiples of it (CUDA: 2 MiB, host: 4 KiB) */
-    int n_processors;            /* multiprocessors, or threads of the pool */
+    int n_processors;              /* multiprocessors, or threads of the pool */
 } slc_device_limits;
 
 /* Host memory for asynchronous copies. `is_pinned` is false after a fallback to pageable memory. */

@@ -20,8 +20,8 @@ typedef enum slc_check_kind {
     SLC_CHECK_ALLOCATE, /* device memory */
     SLC_CHECK_PINNED,   /* registering fails: memory comes back pageable; see pinned_limit_bytes */
     SLC_CHECK_MAPPED,
-    SLC_CHECK_STREAM,   /* creating streams and events */
-    SLC_CHECK_EVENT,    /* record, wait, synchronize */
+    SLC_CHECK_STREAM, /* creating streams and events */
+    SLC_CHECK_EVENT,  /* record, wait, synchronize */
     SLC_CHECK_COPY,
     SLC_CHECK_SET,
     SLC_CHECK_CALL, /* host functions: the launches of the host device */

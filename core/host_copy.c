@@ -1,5 +1,5 @@
 /* The work behind the host device's copies: large ones are cut into pieces for the pool, because one
- * core fills only a part of the memory bus (docs: 8.5 GB/s on one thread, 27 on four). A piece has at
+ * core fills only a part of the memory bus (on one server 8.5 GB/s, four threads 27). A piece has at
  * least 1 MiB, so that handing it out costs nothing beside it; two pieces a thread even out
  * threads that come late. */
 #include <string.h>

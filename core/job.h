@@ -101,7 +101,8 @@ typedef struct slc_job {
      * of `axis`. */
     slc_status (*enter)(void *state, int axis, const slc_tile_arguments *arguments);
     slc_status (*leave)(void *state, int axis, const slc_tile_arguments *arguments);
-    /* (optional) False lets the engine skip a tile altogether. Pure. */
+    /* (optional) False lets the engine skip a tile altogether. An output tile all of whose tiles are
+     * skipped is not written: what its sink held before stands. Pure. */
     bool (*touches)(const void *state, const slc_tile *tile);
     /* (optional) Called when all tiles are done: whether to run them all again. */
     slc_status (*next_round)(void *state, bool *again);

@@ -268,3 +268,18 @@ void slci_h5_dataset_cover(const slci_h5_dataset *dataset, const int64_t *origin
     (void)H5Eclear2(H5E_DEFAULT);
     slci_h5_unlock();
 }
+
+void slci_h5_dataset_describe(const slci_h5_dataset *dataset, slc_vis_dataset *out) {
+    memset(out, 0, sizeof *out);
+    (void)snprintf(out->name, sizeof out->name, "%.63s", dataset->name);
+    (void)snprintf(out->type, sizeof out->type, "%.63s", dataset->type_text);
+    (void)snprintf(out->filters, sizeof out->filters, "%.127s", dataset->filters);
+    out->rank = dataset->rank;
+    out->logical_bytes = dataset->type.bytes;
+    out->stored_bytes = dataset->stored_bytes;
+    for (int d = 0; d < dataset->rank; d++) {
+        out->shape[d] = dataset->shape[d];
+        out->chunk[d] = dataset->chunk[d];
+        out->logical_bytes *= dataset->shape[d]; /* checked when the dataset was opened */
+    }
+}

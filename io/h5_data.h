@@ -11,6 +11,7 @@
 
 #include "core/box.h"
 #include "io/h5_file.h"
+#include "io/vis.h"
 #include "io/vis_element.h"
 
 #ifdef __cplusplus
@@ -67,6 +68,9 @@ SLC_MUST_USE slc_status slci_h5_dataset_read(const slci_h5_dataset *dataset, con
  * bytes and 0 chunks. Takes the lock. */
 void slci_h5_dataset_cover(const slci_h5_dataset *dataset, const int64_t *origin,
                            const int64_t *extent, int64_t *n_chunks, int64_t *stored_bytes);
+
+/* For `sluice info`. */
+void slci_h5_dataset_describe(const slci_h5_dataset *dataset, slc_vis_dataset *out);
 
 /* Internal to io/h5_*.c: what an HDF5 type is, and whether a dataset can be decoded. With the lock. */
 void slci_h5_type_describe(slci_h5_id type, slci_element *element, int *type_class, char *text,

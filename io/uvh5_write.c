@@ -511,11 +511,13 @@ slc_status slc_uvh5_writer_append(slc_uvh5_writer *writer, const slc_uvh5_rows *
     return status;
 }
 
-/* Closes what is open in the file, which then can be closed itself. */
-static void close_datasets(slc_uvh5_writer *writer) {
+/* Closes what is open in the file, which then can be closed itself. Closing a dataset encodes the
+ * chunks that HDF5 still holds, and so can fail. */
+static bool close_datasets(slc_uvh5_writer *writer) {
+    bool is_ok = true;
     for (int f = 0; f < N_FIELDS; f++) {
         if (writer->fields[f].dataset >= 0) {
-            (void)H5Dclose(writer->fields[f].dataset);
+            is_ok = H5Dclose(writer->fields[f].dataset) >= 0 && is_ok;
             writer->fields[f].dataset = -1;
         }
         if (writer->fields[f].memory_type >= 0) {
@@ -524,9 +526,10 @@ static void close_datasets(slc_uvh5_writer *writer) {
         }
     }
     if (writer->header_group >= 0) {
-        (void)H5Gclose(writer->header_group);
+        is_ok = H5Gclose(writer->header_group) >= 0 && is_ok;
         writer->header_group = -1;
     }
+    return is_ok;
 }
 
 static slc_status finish(slc_uvh5_writer *writer) {
@@ -534,7 +537,9 @@ static slc_status finish(slc_uvh5_writer *writer) {
     SLC_TRY(check_claims(writer));
     SLC_TRY(slci_uvh5_write_integer(writer->output, writer->header_group, "Nants_data",
                                     count_antennas(writer)));
-    close_datasets(writer);
+    if (!close_datasets(writer)) {
+        return slci_h5_output_fail(writer->output, "the last chunks");
+    }
     slci_h5_output *const output = writer->output;
     writer->output = NULL;
     return slci_h5_output_close(output);
@@ -554,7 +559,7 @@ void slc_uvh5_writer_destroy(slc_uvh5_writer *writer) {
     }
     if (writer->output != NULL) {
         slci_h5_lock();
-        close_datasets(writer);
+        (void)close_datasets(writer);
         slci_h5_output_destroy(writer->output);
         slci_h5_unlock();
     }

@@ -38,7 +38,7 @@
 /* Cycles of one core with AVX-512, measured by tests/bench/bench_direct.c: one sample's phases for
  * one pixel of a row or column, one multiply-add pair of the product, its promotion, one pair of the
  * sine kernel. Other processors move them about alike. */
-#define PHASE_CYCLES 1.6
+#define PHASE_CYCLES 3.0
 #define PAIR_CYCLES 0.065
 #define PROMOTE_CYCLES 0.6
 #define SINE_CYCLES 1.0

@@ -276,7 +276,7 @@ typedef void (*direct_function)(const slci_direct_cuda_arguments);
 /* [parts - 1][variant] */
 static const direct_function direct_functions[2][SLCI_CUDA_N_VARIANTS] = {
     {direct_sine<SLCI_CUDA_FLAT, 4, 1>, direct_sine<SLCI_CUDA_SINGLE, 4, 1>,
-     direct_sine<SLCI_CUDA_WIDE, 4, 1>},
+     direct_sine<SLCI_CUDA_WIDE, 2, 1>},
     {direct_sine<SLCI_CUDA_FLAT, 2, 2>, direct_sine<SLCI_CUDA_SINGLE, 2, 2>,
      direct_sine<SLCI_CUDA_WIDE, 2, 2>},
 };
@@ -330,8 +330,8 @@ static slc_status direct_cuda_tile(void *state, const slc_tile_arguments *argume
                         (long long)n_tiles);
     }
     const dim3 grid((unsigned)n_tiles, (unsigned)slc_min_i64(n_runs, MAX_GRID_Y));
-    const int threads = setup->n_parts == 2 ? 512 : 256;
     for (int variant = 0; variant < SLCI_CUDA_N_VARIANTS; variant++) {
+        const int threads = setup->n_parts == 2 || variant == SLCI_CUDA_WIDE ? 512 : 256;
         direct_functions[setup->n_parts - 1][variant]<<<grid, threads, 0,
                                                         slc_stream_get_cuda(arguments->stream)>>>(
             a);

@@ -350,27 +350,6 @@ static void rewind_run(slci_run *run) {
     run->n_done = 0;
 }
 
-/* An update that no tile touched is all zeros, and its sink is owed them. */
-static slc_status drain_untouched(slci_run *run) {
-    const int64_t n_tiles = run->plan->n_tiles;
-    if (n_tiles > 0) {
-        return SLC_OK;
-    }
-    slc_tile whole = {0};
-    for (int a = 0; a < run->job->n_axes; a++) {
-        whole.extent[a] = run->job->axes[a].extent;
-    }
-    for (int i = 0; i < run->n_outputs; i++) {
-        const int o = run->output[i].operand;
-        slc_layout full;
-        SLC_TRY(slc_job_full_layout(run->job, o, &full));
-        if (slc_layout_bytes(&full) <= run->plan->operand[o].tile_bytes) {
-            SLC_TRY(advance_output(run, &run->output[i], &whole));
-        }
-    }
-    return SLC_OK;
-}
-
 /* After the last tile: everything enqueued has run, outputs are in their sinks. */
 static slc_status settle(slci_run *run, const slc_tile *last,
                          const slc_tile_arguments *arguments) {
@@ -403,7 +382,6 @@ static slc_status settle(slci_run *run, const slc_tile *last,
 
 static slc_status run_round(slci_run *run) {
     rewind_run(run);
-    SLC_TRY(drain_untouched(run));
     slc_tile_arguments arguments = {0};
     slc_tile tile;
     slc_tile previous;

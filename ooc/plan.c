@@ -71,8 +71,7 @@ static int64_t n_granules(const slc_axis *axis) {
     return slc_ceil_div(axis->extent, axis->granule);
 }
 
-/* Extents from one granule up to the whole axis, growing by about 1.4. An empty axis has one tile of
- * one granule, which is never visited. */
+/* Extents from one granule up to the whole axis, growing by about 1.4; one granule for an empty one. */
 static int list_candidates(const slc_axis *axis, int64_t forced, int64_t *extents) {
     if (forced > 0) {
         extents[0] = slc_round_up(forced, axis->granule);
@@ -317,8 +316,13 @@ static bool set_tile(const slc_job *job, const int64_t *extent, slc_plan *plan) 
     plan->n_operands = job->n_operands;
     plan->n_tiles = 1;
     for (int a = 0; a < job->n_axes; a++) {
+        const slc_axis *axis = &job->axes[a];
         plan->tile[a] = extent[a];
-        plan->n_tiles_of[a] = slc_ceil_div(job->axes[a].extent, extent[a]);
+        plan->n_tiles_of[a] = slc_ceil_div(axis->extent, extent[a]);
+        if (axis->kind != SLC_AXIS_PARALLEL) {
+            /* A sum over nothing is zero, and somebody has to say so: one tile of extent 0. */
+            plan->n_tiles_of[a] = slc_max_i64(plan->n_tiles_of[a], 1);
+        }
         if (!slc_checked_mul(plan->n_tiles, plan->n_tiles_of[a], &plan->n_tiles)) {
             return false;
         }

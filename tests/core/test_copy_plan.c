@@ -54,8 +54,7 @@ static slci_copy_plan expect_same_copy(const slc_layout *dst, const slc_layout *
     carry_out(&plan, planned + dst_shift, source + src_shift);
     for (int64_t i = 0; i < slc_layout_count(dst); i++) {
         memcpy(expected + dst_shift + element_offset(dst, i),
-               source + src_shift + element_offset(src, i),
-               (size_t)slc_dtype_bytes(dst->dtype));
+               source + src_shift + element_offset(src, i), (size_t)slc_dtype_bytes(dst->dtype));
     }
     assert_memory_equal(planned, expected, BUFFER_BYTES);
     return plan;

@@ -138,8 +138,8 @@ static int32_t *element(void *base, const slc_layout *layout, const int64_t *ind
 }
 
 /* Copies within a device between two views of buffers of `bytes`; every element must arrive. */
-static void expect_device_copy(const test_fixture *self, const slc_layout *dst, const slc_layout *src,
-                               int64_t bytes) {
+static void expect_device_copy(const test_fixture *self, const slc_layout *dst,
+                               const slc_layout *src, int64_t bytes) {
     slc_pinned in;
     slc_pinned out;
     void *d_in = NULL;
@@ -325,7 +325,8 @@ static void elapsed_time_is_that_of_the_work_between(void **state) {
 static void events_alone_order_three_streams(void **state) {
     test_fixture self;
     test_fixture_open(*state, &self);
-    enum { N_ROUNDS = 100, N = 1000, N_BYTES = N * 4 };
+    const int n_rounds = 100;
+    const int64_t n_bytes = 4000;
     enum { IN, ACROSS, OUT, N_STREAMS };
     slc_pinned source;
     slc_pinned result;
@@ -333,27 +334,27 @@ static void events_alone_order_three_streams(void **state) {
     void *d_b = NULL;
     slc_stream *stream[N_STREAMS] = {0};
     slc_event *event[N_STREAMS] = {0};
-    TEST_OK(slc_pinned_allocate(self.device, N_ROUNDS * N_BYTES, &source));
-    TEST_OK(slc_pinned_allocate(self.device, N_ROUNDS * N_BYTES, &result));
-    TEST_OK(slc_device_allocate(self.device, N_BYTES, &d_a));
-    TEST_OK(slc_device_allocate(self.device, N_BYTES, &d_b));
+    TEST_OK(slc_pinned_allocate(self.device, n_rounds * n_bytes, &source));
+    TEST_OK(slc_pinned_allocate(self.device, n_rounds * n_bytes, &result));
+    TEST_OK(slc_device_allocate(self.device, n_bytes, &d_a));
+    TEST_OK(slc_device_allocate(self.device, n_bytes, &d_b));
     for (int s = 0; s < N_STREAMS; s++) {
         TEST_OK(slc_stream_create(self.device, &stream[s]));
         TEST_OK(slc_event_create(self.device, &event[s]));
     }
     test_fill(source.host, source.bytes, 77);
-    for (int round = 0; round < N_ROUNDS; round++) {
-        const char *from = (const char *)source.host + round * N_BYTES;
-        char *to = (char *)result.host + round * N_BYTES;
+    for (int round = 0; round < n_rounds; round++) {
+        const char *from = (const char *)source.host + round * n_bytes;
+        char *to = (char *)result.host + round * n_bytes;
         TEST_OK(slc_event_wait(stream[IN], event[ACROSS])); /* a is free again */
-        TEST_OK(slc_stream_copy(stream[IN], d_a, from, N_BYTES, SLC_COPY_TO_DEVICE));
+        TEST_OK(slc_stream_copy(stream[IN], d_a, from, n_bytes, SLC_COPY_TO_DEVICE));
         TEST_OK(slc_event_record(event[IN], stream[IN]));
         TEST_OK(slc_event_wait(stream[ACROSS], event[IN]));
         TEST_OK(slc_event_wait(stream[ACROSS], event[OUT])); /* b is free again */
-        TEST_OK(slc_stream_copy(stream[ACROSS], d_b, d_a, N_BYTES, SLC_COPY_ON_DEVICE));
+        TEST_OK(slc_stream_copy(stream[ACROSS], d_b, d_a, n_bytes, SLC_COPY_ON_DEVICE));
         TEST_OK(slc_event_record(event[ACROSS], stream[ACROSS]));
         TEST_OK(slc_event_wait(stream[OUT], event[ACROSS]));
-        TEST_OK(slc_stream_copy(stream[OUT], to, d_b, N_BYTES, SLC_COPY_FROM_DEVICE));
+        TEST_OK(slc_stream_copy(stream[OUT], to, d_b, n_bytes, SLC_COPY_FROM_DEVICE));
         TEST_OK(slc_event_record(event[OUT], stream[OUT]));
     }
     TEST_OK(slc_event_synchronize(event[OUT]));
@@ -438,13 +439,14 @@ static void auto_says_what_it_chose(void **state) {
     TEST_FAILS(slc_device_create(&(slc_device_options){0}, &device), SLC_ERROR_ARGUMENT, "pool");
     TEST_OK(slc_device_create(&(slc_device_options){.pool = pool, .log = &log}, &device));
     print_message("%s\n", line);
-    assert_non_null(strstr(line, device->kind == SLC_DEVICE_CUDA ? "using card" : "using the host"));
+    assert_non_null(
+        strstr(line, device->kind == SLC_DEVICE_CUDA ? "using card" : "using the host"));
     slc_device_destroy(device);
     device = NULL;
-    TEST_FAILS(slc_device_create(
-                   &(slc_device_options){
-                       .choice = SLC_CHOOSE_CUDA, .cuda_index = 1000, .pool = pool},
-                   &device),
+    TEST_FAILS(slc_device_create(&(slc_device_options){.choice = SLC_CHOOSE_CUDA,
+                                                       .cuda_index = 1000,
+                                                       .pool = pool},
+                                 &device),
                SLC_ERROR_DEVICE, "");
     assert_true(slc_status_message()[0] != '\0');
     assert_null(device);

@@ -34,8 +34,9 @@ static void machine_create(machine *self) {
     machine_write(self, "proc/meminfo",
                   "MemTotal:           1000 kB\nMemFree:             100 kB\n"
                   "MemAvailable:        600 kB\n");
-    machine_write(self, "proc/cpuinfo",
-                  "processor\t: 0\nmodel\t\t: 17\nmodel name\t: Test Processor 9000\nstepping: 1\n");
+    machine_write(
+        self, "proc/cpuinfo",
+        "processor\t: 0\nmodel\t\t: 17\nmodel name\t: Test Processor 9000\nstepping: 1\n");
 }
 
 static slci_host_limits machine_read(const machine *self) {
@@ -70,7 +71,7 @@ static void version_2_limits_count_on_every_level(void **state) {
     machine_write(&self, "sys/fs/cgroup/a/b/memory.current", "1024\n");
     expect_kib(&self, 1000, 600);
 
-    machine_write(&self, "sys/fs/cgroup/a/memory.max", "512000\n");    /* 500 KiB */
+    machine_write(&self, "sys/fs/cgroup/a/memory.max", "512000\n");     /* 500 KiB */
     machine_write(&self, "sys/fs/cgroup/a/memory.current", "307200\n"); /* 300 KiB */
     machine_write(&self, "sys/fs/cgroup/a/memory.stat",
                   "anon 204800\ninactive_anon 99\ninactive_file 51200\nactive_file 5\n");

@@ -6,15 +6,21 @@
 
 #include "core/device_internal.h"
 
-static slc_status wait_for_semaphore(void *argument) {
-    sem_t *semaphore = *(sem_t **)argument;
-    while (sem_wait(semaphore) != 0) {
+typedef struct gate {
+    sem_t *semaphore;
+} gate;
+
+static slc_status wait_at_gate(void *argument) {
+    const gate *self = argument;
+    while (sem_wait(self->semaphore) != 0) {
     }
     return SLC_OK;
 }
 
+/* The stream gets no further until somebody posts. */
 static void hold(slc_stream *stream, sem_t *semaphore) {
-    TEST_OK(slc_stream_call(stream, wait_for_semaphore, &semaphore, sizeof semaphore));
+    const gate argument = {semaphore};
+    TEST_OK(slc_stream_call(stream, wait_at_gate, &argument, sizeof argument));
 }
 
 typedef struct append {
@@ -35,23 +41,23 @@ static void calls_keep_their_order_while_the_queue_grows(void **state) {
     enum { N = 1000 };
     int64_t *list = test_allocate(N * (int64_t)sizeof *list);
     int64_t n = 0;
-    sem_t gate;
-    assert_int_equal(sem_init(&gate, 0, 0), 0);
+    sem_t closed;
+    assert_int_equal(sem_init(&closed, 0, 0), 0);
     slc_stream *stream = NULL;
     TEST_OK(slc_stream_create(self.device, &stream));
-    hold(stream, &gate);
+    hold(stream, &closed);
     for (int64_t i = 0; i < N; i++) {
         const append argument = {list, &n, i};
         TEST_OK(slc_stream_call(stream, append_value, &argument, sizeof argument));
     }
-    assert_int_equal(sem_post(&gate), 0);
+    assert_int_equal(sem_post(&closed), 0);
     TEST_OK(slc_stream_synchronize(stream));
     assert_int_equal(n, N);
     for (int64_t i = 0; i < N; i++) {
         assert_int_equal(list[i], i);
     }
     slc_stream_destroy(stream);
-    (void)sem_destroy(&gate);
+    (void)sem_destroy(&closed);
     free(list);
     test_fixture_close(&self);
 }
@@ -144,23 +150,23 @@ static void events_and_streams_may_go_while_others_wait(void **state) {
     test_fixture self;
     test_fixture_open(*state, &self);
     for (int round = 0; round < 20; round++) {
-        sem_t gate;
-        assert_int_equal(sem_init(&gate, 0, 0), 0);
+        sem_t closed;
+        assert_int_equal(sem_init(&closed, 0, 0), 0);
         slc_stream *held = NULL;
         slc_stream *waiter = NULL;
         slc_event *event = NULL;
         TEST_OK(slc_stream_create(self.device, &held));
         TEST_OK(slc_stream_create(self.device, &waiter));
         TEST_OK(slc_event_create(self.device, &event));
-        hold(held, &gate);
+        hold(held, &closed);
         TEST_OK(slc_event_record(event, held));
         TEST_OK(slc_event_wait(waiter, event));
         slc_event_destroy(event); /* recorded and waited for, neither of which has happened */
-        assert_int_equal(sem_post(&gate), 0);
+        assert_int_equal(sem_post(&closed), 0);
         slc_stream_destroy(held); /* perhaps before the waiter has looked */
         TEST_OK(slc_stream_synchronize(waiter));
         slc_stream_destroy(waiter);
-        (void)sem_destroy(&gate);
+        (void)sem_destroy(&closed);
     }
     test_fixture_close(&self);
 }

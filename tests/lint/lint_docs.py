@@ -1,5 +1,6 @@
-"""The manual says what the program does: every option of every job is in the man page, in the shell
-completion, and nowhere else; README's C program is examples/01_image/image.c; links lead somewhere.
+"""The manual says what the program does: every option of every job is in the man page and in the
+shell completion, and those name no other; README's C program is examples/01_image/image.c; links
+lead somewhere; the commands of README are there.
 """
 import os
 import re
@@ -11,76 +12,76 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 complaints = []
 
 
-def option_set(text):
+def options_of(text):
     return set(OPTION.findall(text.replace("\\-", "-")))
 
 
-# ---- options: program, man page, completion --------------------------------------------------
-manual_text = tree.read("docs/man/sluice.1").replace("\\-", "-")
-completion_text = tree.read("completion/sluice.bash")
-readme = tree.read("README.md")
+def file_exists(path):
+    return os.path.exists(os.path.join(tree.ROOT, path))
 
 
-def section(name):
-    """The man page's part that begins with .SS name (or .SH NAME), up to the next heading."""
-    found = re.search(rf"^\.S[SH] \"?{name}\"?$(.*?)(?=^\.S[SH] |\Z)", manual_text,
-                      re.M | re.S | re.I)
-    return found.group(1) if found else ""
-
-
-def completion_of(job):
-    found = re.search(rf"^\s*local {job}_options=\"(.*?)\"", completion_text, re.M | re.S)
-    return option_set(found.group(1)) if found else set()
-
-
-if tree.PROGRAM and os.path.exists(tree.PROGRAM):
-    everything = set()
-    for job in JOBS:
-        answer = tree.run([tree.PROGRAM, job, "--help"])
+def compare_options(readme):
+    """The program's own help against man page, completion and README."""
+    if not tree.PROGRAM or not os.path.exists(tree.PROGRAM):
+        print("the program is not built: its options are not compared")
+        return
+    offered = {}
+    for job in JOBS + ("",):
+        answer = tree.run([tree.PROGRAM, *([job] if job else []), "--help"])
         if answer.returncode != 0:
             complaints.append(f"sluice {job} --help leaves with {answer.returncode}")
-            continue
-        offered = option_set(answer.stdout)
-        everything |= offered
-        in_manual = option_set(section(f"sluice {job}"))
-        for option in sorted(offered - in_manual):
-            complaints.append(f"sluice {job} {option}: not in the man page")
-        for option in sorted(option_set(section(f"sluice {job}")) - offered):
-            complaints.append(f"man page, sluice {job}: {option} is not an option of the program")
-        for option in sorted(offered - completion_of(job)):
-            complaints.append(f"sluice {job} {option}: not in completion/sluice.bash")
-        for option in sorted(completion_of(job) - offered):
-            complaints.append(f"completion of sluice {job}: {option} is not an option")
+        offered[job] = options_of(answer.stdout)
+    everything = set().union(*offered.values())
+    for path in ("docs/man/sluice.1", "completion/sluice.bash"):
+        named = options_of(tree.read(path))
+        for option in sorted(everything - named):
+            jobs = [f"sluice {job}".strip() for job in offered if option in offered[job]]
+            complaints.append(f"{path}: nothing about {option} of {', '.join(jobs)}")
+        for option in sorted(named - everything):
+            complaints.append(f"{path}: {option} is in no --help")
     for number, line in enumerate(readme.splitlines(), 1):
         match = re.match(r"\s*(?:\$ )?sluice (\w+) ", line)
         if match and match.group(1) in JOBS:
-            for option in sorted(option_set(line) - everything):
-                complaints.append(f"README.md:{number}: {option} is not an option")
-else:
-    print("the program is not built: its options are not compared")
+            for option in sorted(options_of(line) - offered[match.group(1)]):
+                complaints.append(f"README.md:{number}: sluice {match.group(1)} has no {option}")
 
-# ---- README's program is the first example ----------------------------------------------------
-example = "examples/01_image/image.c"
-if os.path.exists(os.path.join(tree.ROOT, example)):
+
+def compare_example(readme):
+    example = "examples/01_image/image.c"
     blocks = re.findall(r"```c\n(.*?)```", readme, re.S)
-    if tree.read(example) not in blocks:
+    if not file_exists(example):
+        complaints.append(f"{example}: missing")
+    elif tree.read(example) not in blocks:
         complaints.append(f"README.md: no block of C is {example}, letter for letter")
-else:
-    complaints.append(f"{example}: missing")
 
-# ---- links and commands -----------------------------------------------------------------------
-documents = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
-for document in documents + tree.files(".md", folders=("docs",)):
-    folder = os.path.dirname(os.path.join(tree.ROOT, document))
-    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", tree.read(document)):
-        if not re.match(r"[a-z]+:", target) and not os.path.exists(os.path.join(folder, target)):
-            complaints.append(f"{document}: the link to {target} leads nowhere")
-quickstart = tree.read("quickstart")
-for command in re.findall(r"\./quickstart (\w+)", readme):
-    if not re.search(rf"^\s*{command}\)", quickstart, re.M):
-        complaints.append(f"README.md: ./quickstart {command} is not a command of quickstart")
-version = re.search(r'SLC_VERSION "([^"]+)"', tree.read("core/version.h")).group(1)
-if f"## {version}" not in tree.read("CHANGELOG.md"):
-    complaints.append(f"CHANGELOG.md: says nothing of version {version}")
 
+def follow_links():
+    documents = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+    for document in documents + tree.files(".md", folders=("docs",)):
+        folder = os.path.dirname(os.path.join(tree.ROOT, document))
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", tree.read(document)):
+            is_here = os.path.exists(os.path.join(folder, target))
+            if not re.match(r"[a-z]+:", target) and not is_here:
+                complaints.append(f"{document}: the link to {target} leads nowhere")
+
+
+def look_for_commands(readme):
+    quickstart = tree.read("quickstart")
+    for command in sorted(set(re.findall(r"\./quickstart (\w+)", readme))):
+        if not re.search(rf"^\s*{command}\)", quickstart, re.M):
+            complaints.append(f"README.md: ./quickstart {command} is not a command of quickstart")
+    presets = tree.read("CMakePresets.json")
+    for preset in sorted(set(re.findall(r"--preset (\w+)", readme))):
+        if f'"name": "{preset}"' not in presets:
+            complaints.append(f"README.md: there is no preset {preset}")
+    version = re.search(r'SLC_VERSION "([^"]+)"', tree.read("core/version.h")).group(1)
+    if f"## {version}" not in tree.read("CHANGELOG.md"):
+        complaints.append(f"CHANGELOG.md: says nothing of version {version}")
+
+
+text = tree.read("README.md")
+compare_options(text)
+compare_example(text)
+follow_links()
+look_for_commands(text)
 tree.verdict(complaints, "program, man page, completion and documents")

@@ -24,6 +24,10 @@ ANYWHERE = [
     (r"\b(strcpy|strcat|sprintf|vsprintf|gets)\s*\(", "use the bounded form"),
     (r"\b(strtod|strtof)\s*\(", "it reads a comma as the locale says"),
 ]
+# What is allowed all the same, and why.
+ALLOWED = {
+    ("io/h5_storage.c", "getenv("): "quotes HDF5's own HDF5_PLUGIN_PATH where a filter is missing",
+}
 NOTES = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK")) + r")\b")
 
 complaints = []
@@ -40,11 +44,12 @@ for path in looked_at:
     for number, line in enumerate(tree.code_only(text).splitlines(), 1):
         for pattern, instead in rules:
             found = re.search(pattern, line)
-            if found:
+            word = found.group(0).replace(" ", "") if found else ""
+            if found and (path, word) not in ALLOWED:
                 complaints.append(f"{path}:{number}: {found.group(0).strip()}: {instead}")
 
 names = collections.defaultdict(list)
-for path in tree.files(".c", ".h", ".cu"):
+for path in tree.files(".c", ".h", ".cu", folders=tree.LIBRARY_FOLDERS + ("tests",)):
     names[os.path.basename(path)].append(path)
 for name, paths in sorted(names.items()):
     if len(paths) > 1:

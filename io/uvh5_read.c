@@ -1,0 +1,431 @@
+/* Rows of a UVH5 file, converted, selected and weighted.
+ *
+ * A run of rows is cut into blocks of a few megabytes that end at the borders of visdata's chunks
+ * where they can. For each block the raw bytes of all datasets are read (inside HDF5's lock), then
+ * converted and combined row by row (outside it, so that another thread may read meanwhile):
+ *
+ *     visdata --raw--> complex f64 [hand][channel] --+
+ *     flags   --raw--> u8          [hand][channel] --+--> slci_vis_combine_row --> vis, weight
+ *     nsamples -raw--> f64         [hand][channel] --+
+ *     uvw, antennas, time, integration, centre ------+--> uvw; is the row selected?
+ *
+ * On the channel axis exactly the selected ones are read; on the polarisation axis what the chunks
+ * hold anyway, because HDF5 copies long runs much faster than pairs of elements. Buffers for one block
+ * are kept and used again, one for each thread that was ever here at the same time. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/checked.h"
+#include "io/uvh5.h"
+#include "io/vis_combine.h"
+
+/* Raw bytes of a block: enough to hide HDF5's cost per call, little beside a tile. */
+#define BLOCK_BYTES ((int64_t)4 << 20)
+#define BLOCK_ROWS_MAX 65536
+#define ALIGNMENT 64
+
+/* One block's buffers. All of them lie in one allocation. */
+struct slci_uvh5_scratch {
+    slci_uvh5_scratch *next;
+    unsigned char *vis, *flags, *nsamples, *uvw, *row_raw; /* raw, [block_rows] rows */
+    double *values[2];                                     /* [n_channels, 2] */
+    double *samples[2];                                    /* [n_channels] */
+    uint8_t *flagged[2];                                   /* [n_channels] */
+    int64_t *ant_1, *ant_2, *phase_id;                     /* [block_rows] */
+    double *time, *integration;                            /* [block_rows] */
+};
+
+/* ---- selection -------------------------------------------------------------------------------- */
+
+static int64_t product(const int64_t *extent, int begin, int end) {
+    int64_t n = 1;
+    for (int d = begin; d < end; d++) {
+        n *= extent[d];
+    }
+    return n;
+}
+
+/* Which box of a row is read, and where the selected samples lie in it. */
+static void select_field(const slci_uvh5 *uvh5, slci_uvh5_field *field) {
+    const slci_vis_selection *selection = uvh5->selection;
+    const slci_h5_dataset *set = &field->set;
+    const int pol = set->rank - 1;
+    const int channel = set->rank - 2;
+    const int64_t n_window = uvh5->n_window_channels;
+    const int64_t last_channel = selection->channel_begin + selection->n_channels - 1;
+    const int64_t first_window = selection->channel_begin / n_window;
+    const int64_t last_window = last_channel / n_window;
+    int64_t skipped = 0; /* channels read before the first selected one */
+    if (first_window == last_window) {
+        field->origin[channel] = selection->channel_begin % n_window;
+        field->extent[channel] = selection->n_channels;
+    } else {
+        field->origin[channel] = 0;
+        field->extent[channel] = n_window;
+        skipped = selection->channel_begin - first_window * n_window;
+    }
+    if (set->rank == 4) {
+        field->origin[1] = first_window;
+        field->extent[1] = last_window - first_window + 1;
+    }
+    const int64_t unit = set->chunk[pol] > 0 ? set->chunk[pol] : set->shape[pol];
+    const int low = selection->n_used == 2 && selection->used[1] < selection->used[0] ? 1 : 0;
+    const int64_t first = selection->used[low];
+    const int64_t last = selection->used[selection->n_used == 2 ? 1 - low : 0];
+    field->origin[pol] = first / unit * unit;
+    field->extent[pol] = slc_min_i64((last / unit + 1) * unit, set->shape[pol]) - field->origin[pol];
+    field->channel_bytes = field->extent[pol] * set->type.bytes;
+    field->first_bytes = skipped * field->channel_bytes;
+    field->row_bytes = product(field->extent, 1, set->rank) * set->type.bytes;
+    for (int k = 0; k < selection->n_used; k++) {
+        field->hand_bytes[k] = (selection->used[k] - field->origin[pol]) * set->type.bytes;
+    }
+}
+
+/* The cache holds one row of chunks, so that runs that end inside one do not decode it again; or its
+ * share of what the caller gives. */
+static slc_status size_caches(slci_uvh5 *uvh5, slci_uvh5_field *const *fields, int n) {
+    double total = 0.0;
+    for (int k = 0; k < n; k++) {
+        total += (double)slci_h5_dataset_chunk_row_bytes(&fields[k]->set, fields[k]->origin,
+                                                         fields[k]->extent);
+    }
+    for (int k = 0; k < n; k++) {
+        int64_t bytes = slci_h5_dataset_chunk_row_bytes(&fields[k]->set, fields[k]->origin,
+                                                        fields[k]->extent);
+        if (uvh5->selection->cache_bytes > 0 && total > 0.0) {
+            bytes = (int64_t)((double)uvh5->selection->cache_bytes * ((double)bytes / total));
+        }
+        SLC_TRY(slci_h5_dataset_set_cache(uvh5->file, &fields[k]->set, bytes));
+    }
+    return SLC_OK;
+}
+
+slc_status slci_uvh5_select(slci_vis_part *part, const slci_vis_selection *selection) {
+    slci_uvh5 *uvh5 = (slci_uvh5 *)part;
+    slci_uvh5_field *fields[3] = {&uvh5->vis, &uvh5->flags, NULL};
+    int n = 2;
+    uvh5->selection = selection;
+    if (uvh5->nsamples.set.id != 0) {
+        fields[n++] = &uvh5->nsamples;
+    }
+    int64_t row_bytes = 0;
+    for (int k = 0; k < n; k++) {
+        select_field(uvh5, fields[k]);
+        row_bytes += fields[k]->row_bytes;
+    }
+    const int64_t unit = uvh5->vis.set.chunk[0];
+    int64_t rows = slc_min_i64(BLOCK_BYTES / row_bytes, BLOCK_ROWS_MAX);
+    rows = unit > 0 && rows > unit ? rows / unit * unit : rows;
+    uvh5->block_rows = slc_min_i64(slc_max_i64(rows, 1), slc_max_i64(part->header.n_rows, 1));
+    return size_caches(uvh5, fields, n);
+}
+
+/* ---- buffers ---------------------------------------------------------------------------------- */
+
+static int64_t aligned(int64_t bytes) {
+    return slc_round_up(bytes, ALIGNMENT);
+}
+
+static slci_uvh5_scratch *scratch_create(const slci_uvh5 *uvh5) {
+    const int64_t rows = uvh5->block_rows;
+    const int64_t n_channels = uvh5->selection->n_channels;
+    enum { N_PARTS = 16 };
+    const int64_t sizes[N_PARTS] = {
+        (int64_t)sizeof(slci_uvh5_scratch),
+        rows * uvh5->vis.row_bytes,
+        rows * uvh5->flags.row_bytes,
+        rows * uvh5->nsamples.row_bytes,
+        rows * 3 * 8,
+        rows * 8,
+        n_channels * 16,
+        n_channels * 16,
+        n_channels * 8,
+        n_channels * 8,
+        n_channels,
+        n_channels,
+        rows * 8 * 3,
+        rows * 8,
+        rows * 8,
+        0,
+    };
+    int64_t total = 0;
+    for (int k = 0; k < N_PARTS; k++) {
+        total += aligned(sizes[k]);
+    }
+    unsigned char *at[N_PARTS];
+    unsigned char *memory = aligned_alloc(ALIGNMENT, (size_t)total);
+    if (memory == NULL) {
+        return NULL;
+    }
+    for (int k = 0; k < N_PARTS; k++) {
+        at[k] = memory;
+        memory += aligned(sizes[k]);
+    }
+    slci_uvh5_scratch *scratch = (slci_uvh5_scratch *)(void *)at[0];
+    *scratch = (slci_uvh5_scratch){
+        .vis = at[1],
+        .flags = at[2],
+        .nsamples = at[3],
+        .uvw = at[4],
+        .row_raw = at[5],
+        .values = {(double *)(void *)at[6], (double *)(void *)at[7]},
+        .samples = {(double *)(void *)at[8], (double *)(void *)at[9]},
+        .flagged = {at[10], at[11]},
+        .ant_1 = (int64_t *)(void *)at[12],
+        .ant_2 = (int64_t *)(void *)at[12] + rows,
+        .phase_id = (int64_t *)(void *)at[12] + 2 * rows,
+        .time = (double *)(void *)at[13],
+        .integration = (double *)(void *)at[14],
+    };
+    return scratch;
+}
+
+static slc_status scratch_acquire(slci_uvh5 *uvh5, slci_uvh5_scratch **out) {
+    (void)pthread_mutex_lock(&uvh5->mutex);
+    slci_uvh5_scratch *scratch = uvh5->free_scratch;
+    if (scratch != NULL) {
+        uvh5->free_scratch = scratch->next;
+    }
+    (void)pthread_mutex_unlock(&uvh5->mutex);
+    if (scratch == NULL) {
+        scratch = scratch_create(uvh5);
+    }
+    if (scratch == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory to read %" PRId64 " rows", uvh5->base.path,
+                        uvh5->block_rows);
+    }
+    *out = scratch;
+    return SLC_OK;
+}
+
+static void scratch_release(slci_uvh5 *uvh5, slci_uvh5_scratch *scratch) {
+    (void)pthread_mutex_lock(&uvh5->mutex);
+    scratch->next = uvh5->free_scratch;
+    uvh5->free_scratch = scratch;
+    (void)pthread_mutex_unlock(&uvh5->mutex);
+}
+
+void slci_uvh5_scratch_destroy(slci_uvh5 *uvh5) {
+    while (uvh5->free_scratch != NULL) {
+        slci_uvh5_scratch *scratch = uvh5->free_scratch;
+        uvh5->free_scratch = scratch->next;
+        free(scratch);
+    }
+}
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+/* Whether weights have to be known: without vis and weight only the uvw are read. */
+static bool wants_samples(const slci_vis_target *target) {
+    return target->vis != NULL || target->weight != NULL;
+}
+
+static slc_status read_field(const slci_uvh5_field *field, int64_t row, int64_t n, void *raw) {
+    int64_t origin[SLC_MAX_RANK];
+    int64_t extent[SLC_MAX_RANK];
+    memcpy(origin, field->origin, sizeof origin);
+    memcpy(extent, field->extent, sizeof extent);
+    origin[0] = row;
+    extent[0] = n;
+    return slci_h5_dataset_read(&field->set, origin, extent, raw);
+}
+
+static slc_status read_block(const slci_uvh5 *uvh5, int64_t row, int64_t n,
+                             const slci_vis_target *target, const slci_uvh5_scratch *scratch) {
+    const slci_vis_selection *selection = uvh5->selection;
+    const int64_t uvw_origin[2] = {row, 0};
+    const int64_t uvw_extent[2] = {n, 3};
+    SLC_TRY(slci_h5_dataset_read(&uvh5->uvw, uvw_origin, uvw_extent, scratch->uvw));
+    if (!wants_samples(target)) {
+        return SLC_OK;
+    }
+    if (target->vis != NULL) {
+        SLC_TRY(read_field(&uvh5->vis, row, n, scratch->vis));
+    }
+    SLC_TRY(read_field(&uvh5->flags, row, n, scratch->flags));
+    if (uvh5->nsamples.set.id != 0) {
+        SLC_TRY(read_field(&uvh5->nsamples, row, n, scratch->nsamples));
+    }
+    if (!selection->use_autos) {
+        SLC_TRY(slci_uvh5_rows_i64(&uvh5->ant_1, row, n, scratch->row_raw, scratch->ant_1));
+        SLC_TRY(slci_uvh5_rows_i64(&uvh5->ant_2, row, n, scratch->row_raw, scratch->ant_2));
+    }
+    if (selection->has_times && uvh5->time.id != 0) {
+        SLC_TRY(slci_uvh5_rows_f64(&uvh5->time, row, n, scratch->row_raw, scratch->time));
+    }
+    if (selection->weight_by_time && uvh5->integration.id != 0) {
+        SLC_TRY(
+            slci_uvh5_rows_f64(&uvh5->integration, row, n, scratch->row_raw, scratch->integration));
+    }
+    if (uvh5->has_other_centres) {
+        SLC_TRY(slci_uvh5_rows_i64(&uvh5->phase_id, row, n, scratch->row_raw, scratch->phase_id));
+    }
+    return SLC_OK;
+}
+
+static bool is_selected(const slci_uvh5 *uvh5, const slci_uvh5_scratch *scratch, int64_t k) {
+    const slci_vis_selection *selection = uvh5->selection;
+    if (!selection->use_autos && scratch->ant_1[k] == scratch->ant_2[k]) {
+        return false;
+    }
+    if (uvh5->has_other_centres && scratch->phase_id[k] != uvh5->chosen_id) {
+        return false;
+    }
+    if (!selection->has_times) {
+        return true;
+    }
+    const double time = uvh5->time.id != 0 ? scratch->time[k] : 0.0;
+    return time >= selection->time_low && time < selection->time_high;
+}
+
+static double weight_factor(const slci_uvh5 *uvh5, const slci_uvh5_scratch *scratch, int64_t k) {
+    if (!uvh5->selection->weight_by_time) {
+        return 1.0;
+    }
+    return uvh5->integration.id != 0 ? scratch->integration[k] : uvh5->integration_s;
+}
+
+/* Converts the samples of row k of the block. */
+static void convert_row(const slci_uvh5 *uvh5, const slci_uvh5_scratch *scratch, bool wants_vis,
+                        int64_t k, slci_vis_row *row) {
+    const int64_t n = uvh5->selection->n_channels;
+    const slci_uvh5_field *vis = &uvh5->vis;
+    const slci_uvh5_field *flags = &uvh5->flags;
+    const slci_uvh5_field *nsamples = &uvh5->nsamples;
+    for (int h = 0; h < uvh5->selection->n_used; h++) {
+        slci_element_to_flags(
+            &flags->set.type,
+            scratch->flags + k * flags->row_bytes + flags->first_bytes + flags->hand_bytes[h],
+            flags->channel_bytes, n, scratch->flagged[h]);
+        row->flags[h] = scratch->flagged[h];
+        if (nsamples->set.id != 0) {
+            slci_element_to_f64(&nsamples->set.type,
+                                scratch->nsamples + k * nsamples->row_bytes +
+                                    nsamples->first_bytes + nsamples->hand_bytes[h],
+                                nsamples->channel_bytes, n, scratch->samples[h]);
+            row->nsamples[h] = scratch->samples[h];
+        }
+        if (wants_vis) {
+            slci_element_to_complex(
+                &vis->set.type,
+                scratch->vis + k * vis->row_bytes + vis->first_bytes + vis->hand_bytes[h],
+                vis->channel_bytes, n, scratch->values[h]);
+            row->values[h] = scratch->values[h];
+        }
+    }
+}
+
+/* Rows of a block to where they go; `at` is the block's first row in the target. */
+static void combine_block(const slci_uvh5 *uvh5, const slci_uvh5_scratch *scratch, int64_t at,
+                          int64_t n, const slci_vis_target *target, slc_vis_counts *counts) {
+    const int64_t n_channels = uvh5->selection->n_channels;
+    const int64_t uvw_bytes = uvh5->uvw.type.bytes;
+    for (int64_t k = 0; k < n; k++) {
+        slci_vis_row row = {.factor = 1.0};
+        slci_element_to_f64(&uvh5->uvw.type, scratch->uvw + 3 * k * uvw_bytes, uvw_bytes, 3,
+                            row.uvw);
+        if (target->uvw != NULL) {
+            const bool is_finite =
+                isfinite(row.uvw[0]) && isfinite(row.uvw[1]) && isfinite(row.uvw[2]);
+            for (int d = 0; d < 3; d++) {
+                target->uvw[3 * (at + k) + d] = is_finite ? row.uvw[d] : 0.0;
+            }
+        }
+        if (!wants_samples(target)) {
+            continue;
+        }
+        row.is_selected = is_selected(uvh5, scratch, k);
+        if (row.is_selected) {
+            row.factor = weight_factor(uvh5, scratch, k);
+            convert_row(uvh5, scratch, target->vis != NULL, k, &row);
+        }
+        slci_vis_combine_row(
+            uvh5->selection, &row,
+            target->vis == NULL ? NULL : target->vis + 2 * (at + k) * n_channels,
+            target->weight == NULL ? NULL : target->weight + (at + k) * n_channels, counts);
+    }
+}
+
+/* Where the block that starts at `row` ends: after block_rows, and at a border of chunks where blocks
+ * are that long. */
+static int64_t block_end(const slci_uvh5 *uvh5, int64_t row, int64_t end) {
+    const int64_t unit = uvh5->vis.set.chunk[0];
+    const int64_t begin = unit > 0 && uvh5->block_rows >= unit ? row / unit * unit : row;
+    return slc_min_i64(begin + uvh5->block_rows, end);
+}
+
+static void count_field(const slci_h5_dataset *set, const int64_t *row_origin,
+                        const int64_t *row_extent, int64_t row, int64_t n,
+                        slc_source_counters *counters) {
+    int64_t origin[SLC_MAX_RANK] = {0};
+    int64_t extent[SLC_MAX_RANK] = {0};
+    int64_t n_chunks = 0;
+    int64_t bytes = 0;
+    for (int d = 1; d < set->rank; d++) {
+        origin[d] = row_origin == NULL ? 0 : row_origin[d];
+        extent[d] = row_extent == NULL ? set->shape[d] : row_extent[d];
+    }
+    origin[0] = row;
+    extent[0] = n;
+    slci_h5_dataset_cover(set, origin, extent, &n_chunks, &bytes);
+    atomic_fetch_add(&counters->chunks_read, n_chunks);
+    atomic_fetch_add(&counters->chunks_decoded, set->is_filtered ? n_chunks : 0);
+    atomic_fetch_add(&counters->bytes_read, bytes);
+}
+
+static void count_reads(const slci_uvh5 *uvh5, int64_t row, int64_t n,
+                        const slci_vis_target *target, slc_source_counters *counters) {
+    const slci_vis_selection *selection = uvh5->selection;
+    const bool is_wanted = wants_samples(target);
+    const struct {
+        const slci_uvh5_field *field;
+        bool is_read;
+    } fields[] = {{&uvh5->vis, target->vis != NULL},
+                  {&uvh5->flags, is_wanted},
+                  {&uvh5->nsamples, is_wanted && uvh5->nsamples.set.id != 0}};
+    const struct {
+        const slci_h5_dataset *set;
+        bool is_read;
+    } rows[] = {{&uvh5->uvw, true},
+                {&uvh5->ant_1, is_wanted && !selection->use_autos},
+                {&uvh5->ant_2, is_wanted && !selection->use_autos},
+                {&uvh5->time, is_wanted && selection->has_times},
+                {&uvh5->integration, is_wanted && selection->weight_by_time},
+                {&uvh5->phase_id, is_wanted && uvh5->has_other_centres}};
+    for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++) {
+        if (fields[k].is_read) {
+            count_field(&fields[k].field->set, fields[k].field->origin, fields[k].field->extent, row,
+                        n, counters);
+        }
+    }
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        if (rows[k].is_read && rows[k].set->id != 0) {
+            count_field(rows[k].set, NULL, NULL, row, n, counters);
+        }
+    }
+}
+
+slc_status slci_uvh5_read(slci_vis_part *part, int64_t origin, int64_t n,
+                          const slci_vis_target *target, slc_vis_counts *counts,
+                          slc_source_counters *counters) {
+    slci_uvh5 *uvh5 = (slci_uvh5 *)part;
+    slci_uvh5_scratch *scratch = NULL;
+    SLC_TRY(scratch_acquire(uvh5, &scratch));
+    slc_status status = SLC_OK;
+    for (int64_t row = origin; row < origin + n && status == SLC_OK;) {
+        const int64_t end = block_end(uvh5, row, origin + n);
+        status = read_block(uvh5, row, end - row, target, scratch);
+        if (status == SLC_OK) {
+            combine_block(uvh5, scratch, row - origin, end - row, target, counts);
+        }
+        row = end;
+    }
+    scratch_release(uvh5, scratch);
+    if (status == SLC_OK) {
+        count_reads(uvh5, origin, n, target, counters);
+    }
+    return status;
+}

@@ -1,0 +1,283 @@
+/* Output files: names of every kind, places that cannot be written, files that are in the way, disks
+ * that are full. After each failure the folder must be as it was. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/outfile.h"
+#include "support/test_child.h"
+
+static void put_text(const char *path, const char *text) {
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void expect_text(const char *path, const char *text) {
+    char found[256] = "";
+    FILE *const file = fopen(path, "r");
+    assert_non_null(file);
+    found[fread(found, 1, sizeof found - 1, file)] = '\0';
+    assert_int_equal(fclose(file), 0);
+    assert_string_equal(found, text);
+}
+
+static void makes_files_of_any_name(void **state) {
+    (void)state;
+    static const char *const names[] = {
+        "plain.fits", "two words.fits",  "it's \"quoted\".h5", "[brackets](x)+1.fits",
+        "\xc3\xa4\xe2\x98\x83.png", "no_extension", ".hidden",  "-dash.h5",
+    };
+    char directory[TEST_PATH_BYTES];
+    test_directory_create(directory);
+    for (int64_t k = 0; k < TEST_COUNT(names); k++) {
+        char path[TEST_PATH_BYTES];
+        test_join(directory, names[k], path);
+        slc_outfile out;
+        TEST_OK(slc_outfile_check(path, false, 100));
+        assert_int_equal(test_directory_count(directory), k);
+        TEST_OK(slc_outfile_begin(path, false, &out));
+        assert_string_not_equal(out.temporary_path, path);
+        put_text(out.temporary_path, names[k]);
+        assert_int_not_equal(access(path, F_OK), 0);
+        TEST_OK(slc_outfile_commit(&out));
+        assert_string_equal(out.temporary_path, "");
+        expect_text(path, names[k]);
+        assert_int_equal(test_directory_count(directory), k + 1);
+        slc_outfile_abandon(&out);
+        expect_text(path, names[k]);
+    }
+    test_directory_remove(directory);
+}
+
+static void keeps_the_extension_of_long_names(void **state) {
+    (void)state;
+    char directory[TEST_PATH_BYTES];
+    char name[300];
+    char path[TEST_PATH_BYTES];
+    test_directory_create(directory);
+    /* 125 letters of two bytes and ".fits": the longest name that a file may have. */
+    for (int k = 0; k < 125; k++) {
+        memcpy(name + 2 * k, "\xc3\xa4", 2);
+    }
+    (void)strcpy(name + 250, ".fits");
+    test_join(directory, name, path);
+    slc_outfile out;
+    TEST_OK(slc_outfile_begin(path, false, &out));
+    const size_t n = strlen(out.temporary_path);
+    assert_string_equal(out.temporary_path + n - 5, ".fits");
+    TEST_OK(slc_outfile_commit(&out));
+    assert_int_equal(access(path, F_OK), 0);
+    (void)strcpy(name + 250, ".fitsx");
+    test_join(directory, name, path);
+    TEST_FAILS(slc_outfile_check(path, false, 0), SLC_ERROR_OUTPUT, "too long");
+    test_directory_remove(directory);
+}
+
+static void keeps_existing_files(void **state) {
+    (void)state;
+    char directory[TEST_PATH_BYTES];
+    char path[TEST_PATH_BYTES];
+    slc_outfile out;
+    test_directory_create(directory);
+    test_join(directory, "dirty.fits", path);
+    put_text(path, "old");
+    TEST_FAILS(slc_outfile_check(path, false, 0), SLC_ERROR_OUTPUT, "--overwrite");
+    TEST_FAILS(slc_outfile_begin(path, false, &out), SLC_ERROR_OUTPUT, "exists");
+    slc_outfile_abandon(&out);
+    TEST_OK(slc_outfile_begin(path, true, &out));
+    put_text(out.temporary_path, "given up");
+    slc_outfile_abandon(&out);
+    expect_text(path, "old");
+    TEST_OK(slc_outfile_begin(path, true, &out));
+    put_text(out.temporary_path, "new");
+    TEST_OK(slc_outfile_commit(&out));
+    expect_text(path, "new");
+    assert_int_equal(test_directory_count(directory), 1);
+    test_directory_remove(directory);
+}
+
+static void notices_a_file_that_appears_meanwhile(void **state) {
+    (void)state;
+    char directory[TEST_PATH_BYTES];
+    char path[TEST_PATH_BYTES];
+    slc_outfile out;
+    test_directory_create(directory);
+    test_join(directory, "dirty.fits", path);
+    TEST_OK(slc_outfile_begin(path, false, &out));
+    put_text(out.temporary_path, "ours");
+    put_text(path, "theirs");
+    TEST_FAILS(slc_outfile_commit(&out), SLC_ERROR_OUTPUT, "appeared");
+    expect_text(path, "theirs");
+    assert_int_equal(test_directory_count(directory), 1);
+    test_directory_remove(directory);
+}
+
+static void two_runs_do_not_meet(void **state) {
+    (void)state;
+    char directory[TEST_PATH_BYTES];
+    char path[TEST_PATH_BYTES];
+    slc_outfile first;
+    slc_outfile second;
+    test_directory_create(directory);
+    test_join(directory, "dirty.fits", path);
+    TEST_OK(slc_outfile_begin(path, true, &first));
+    TEST_OK(slc_outfile_begin(path, true, &second));
+    assert_string_not_equal(first.temporary_path, second.temporary_path);
+    slc_outfile_abandon(&first);
+    slc_outfile_abandon(&second);
+    assert_int_equal(test_directory_count(directory), 0);
+    test_directory_remove(directory);
+}
+
+static void follows_links(void **state) {
+    (void)state;
+    char directory[TEST_PATH_BYTES];
+    char target[TEST_PATH_BYTES];
+    char link_path[TEST_PATH_BYTES];
+    char folder[TEST_PATH_BYTES];
+    struct stat info;
+    slc_outfile out;
+    test_directory_create(directory);
+    test_join(directory, "elsewhere", folder);
+    assert_int_equal(mkdir(folder, 0777), 0);
+    test_join(folder, "real.fits", target);
+    test_join(directory, "link.fits", link_path);
+    put_text(target, "old");
+    assert_int_equal(symlink("elsewhere/real.fits", link_path), 0);
+    TEST_FAILS(slc_outfile_check(link_path, false, 0), SLC_ERROR_OUTPUT, "real.fits exists");
+    TEST_OK(slc_outfile_begin(link_path, true, &out));
+    assert_int_equal(test_directory_count(folder), 2);
+    put_text(out.temporary_path, "new");
+    TEST_OK(slc_outfile_commit(&out));
+    assert_int_equal(lstat(link_path, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    expect_text(target, "new");
+    assert_int_equal(unlink(target), 0);
+    TEST_FAILS(slc_outfile_check(link_path, true, 0), SLC_ERROR_OUTPUT, "target");
+    test_directory_remove(directory);
+}
+
+static void refuses_what_is_no_file(void **state) {
+    (void)state;
+    char directory[TEST_PATH_BYTES];
+    char path[TEST_PATH_BYTES];
+    test_directory_create(directory);
+    TEST_FAILS(slc_outfile_check("", true, 0), SLC_ERROR_OUTPUT, "empty name");
+    TEST_FAILS(slc_outfile_check(directory, true, 0), SLC_ERROR_OUTPUT, "a folder");
+    TEST_FAILS(slc_outfile_check("/dev/null", true, 0), SLC_ERROR_OUTPUT, "a device");
+    test_join(directory, "new/", path);
+    TEST_FAILS(slc_outfile_check(path, true, 0), SLC_ERROR_OUTPUT, "names a folder");
+    test_join(directory, "pipe", path);
+    assert_int_equal(mkfifo(path, 0666), 0);
+    TEST_FAILS(slc_outfile_check(path, true, 0), SLC_ERROR_OUTPUT, "a pipe");
+    test_join(directory, "missing/dirty.fits", path);
+    TEST_FAILS(slc_outfile_check(path, true, 0), SLC_ERROR_OUTPUT, "make it first");
+    test_join(directory, "file", path);
+    put_text(path, "x");
+    test_join(directory, "file/dirty.fits", path);
+    TEST_FAILS(slc_outfile_check(path, true, 0), SLC_ERROR_OUTPUT, "not a folder");
+    char long_path[SLC_PATH_BYTES + 10];
+    memset(long_path, 'a', sizeof long_path);
+    long_path[sizeof long_path - 1] = '\0';
+    TEST_FAILS(slc_outfile_check(long_path, true, 0), SLC_ERROR_OUTPUT, "bytes");
+    assert_int_equal(test_directory_count(directory), 2);
+    test_directory_remove(directory);
+}
+
+static void asks_for_room(void **state) {
+    (void)state;
+    char directory[TEST_PATH_BYTES];
+    char path[TEST_PATH_BYTES];
+    test_directory_create(directory);
+    test_join(directory, "huge.fits", path);
+    TEST_OK(slc_outfile_check(path, false, 0));
+    TEST_FAILS(slc_outfile_check(path, false, INT64_MAX / 2), SLC_ERROR_OUTPUT,
+               "needs 4611686018427387903 bytes");
+    assert_int_equal(test_directory_count(directory), 0);
+    test_directory_remove(directory);
+}
+
+static slc_status check_limited(void *path) {
+    test_limit_file_size(1000);
+    return slc_outfile_check((const char *)path, false, 1001);
+}
+
+static void knows_the_limit_on_files(void **state) {
+    (void)state;
+    char directory[TEST_PATH_BYTES];
+    char path[TEST_PATH_BYTES];
+    test_directory_create(directory);
+    test_join(directory, "dirty.fits", path);
+    const slc_failure found = test_child_run(check_limited, path);
+    test_child_expect(&found, SLC_ERROR_OUTPUT, "at most 1000");
+    test_directory_remove(directory);
+}
+
+static slc_status check_as_nobody(void *path) {
+    return test_become_nobody() ? slc_outfile_check((const char *)path, false, 0)
+                                : TEST_CHILD_SKIPPED;
+}
+
+/* Access modes do not bind root, so the check runs as somebody else. */
+static void sees_a_read_only_folder(void **state) {
+    (void)state;
+    char directory[TEST_PATH_BYTES];
+    char path[TEST_PATH_BYTES];
+    test_directory_create(directory);
+    assert_int_equal(chmod(directory, 0555), 0);
+    test_join(directory, "dirty.fits", path);
+    slc_failure found = {SLC_OK, ""};
+    if (geteuid() == 0) {
+        found = test_child_run(check_as_nobody, path);
+    } else {
+        slc_status_capture(slc_outfile_check(path, false, 0), &found);
+    }
+    const int64_t n_left = test_directory_count(directory);
+    assert_int_equal(chmod(directory, 0755), 0);
+    test_directory_remove(directory);
+    if (found.status == TEST_CHILD_SKIPPED) {
+        TEST_SKIP("rights cannot be given up here");
+    }
+    test_child_expect(&found, SLC_ERROR_OUTPUT, "Permission denied");
+    assert_int_equal(n_left, 0);
+}
+
+static slc_status check_on_small_disk(void *directory) {
+    char path[TEST_PATH_BYTES];
+    if (!test_mount_small((const char *)directory, 1 << 20)) {
+        return TEST_CHILD_SKIPPED;
+    }
+    test_join((const char *)directory, "dirty.fits", path);
+    SLC_TRY(slc_outfile_check(path, false, 1 << 19));
+    return slc_outfile_check(path, false, (1 << 20) + 1);
+}
+
+static void sees_a_full_disk(void **state) {
+    (void)state;
+    char directory[TEST_PATH_BYTES];
+    test_directory_create(directory);
+    const slc_failure found = test_child_run(check_on_small_disk, directory);
+    test_directory_remove(directory);
+    if (found.status == TEST_CHILD_SKIPPED) {
+        TEST_SKIP("no file system can be mounted here");
+    }
+    test_child_expect(&found, SLC_ERROR_OUTPUT, "has 1048576 free");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(makes_files_of_any_name),
+        cmocka_unit_test(keeps_the_extension_of_long_names),
+        cmocka_unit_test(keeps_existing_files),
+        cmocka_unit_test(notices_a_file_that_appears_meanwhile),
+        cmocka_unit_test(two_runs_do_not_meet),
+        cmocka_unit_test(follows_links),
+        cmocka_unit_test(refuses_what_is_no_file),
+        cmocka_unit_test(asks_for_room),
+        cmocka_unit_test(knows_the_limit_on_files),
+        cmocka_unit_test(sees_a_read_only_folder),
+        cmocka_unit_test(sees_a_full_disk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,204 @@
+/* What is chosen: bounds that hold for every pixel, methods, counts and the refusals. */
+#include "tests/support/test_support.h"
+
+#include <math.h>
+
+#include "core/fixed.h"
+#include "kernels/direct.h"
+
+static slc_direct_request request_of(int64_t nx, int64_t ny, double scale, double max_w) {
+    return (slc_direct_request){.device = SLC_DEVICE_HOST,
+                                .geometry = {.nx = nx, .ny = ny, .scale_rad = scale,
+                                             .is_w_projected = true},
+                                .survey = {.max_w = max_w, .n_samples = 100000,
+                                           .first_granule_sum = 3.0},
+                                .n_channels = 1,
+                                .epsilon = 1e-6,
+                                .n_parts = 1};
+}
+
+static double n_of(double l, double m) {
+    return sqrt(fmax(0.0, 1.0 - l * l - m * m));
+}
+
+/* The largest |c| over the tile's pixels, in the plain form of its definition. */
+static double largest_c(const slc_direct_setup *setup, const slc_direct_tile *tile,
+                        bool *is_finite) {
+    const slc_direct_geometry *g = &setup->geometry;
+    double largest = 0.0;
+    *is_finite = false;
+    for (int64_t j = tile->y0; j < g->ny && j < tile->y0 + setup->tile_pixels; j++) {
+        for (int64_t i = tile->x0; i < g->nx && i < tile->x0 + setup->tile_pixels; i++) {
+            const double l = g->centre_l - (double)(i - g->nx / 2) * g->scale_rad;
+            const double m = g->centre_m + (double)(j - g->ny / 2) * g->scale_rad;
+            if (l * l + m * m < 1.0) {
+                *is_finite = true;
+                largest = fmax(largest, fabs(n_of(l, m) - n_of(l, tile->m0) - n_of(tile->l0, m) +
+                                             n_of(tile->l0, tile->m0)));
+            }
+        }
+    }
+    return largest;
+}
+
+static void bounds_hold_at_every_pixel(void **state) {
+    (void)state;
+    static const double scales[] = {1e-4, 0.004, 0.0101, 0.02};
+    static const double centres[][2] = {{0, 0}, {0.3, -0.4}, {-0.7, 0.7}};
+    for (int64_t s = 0; s < TEST_COUNT(scales); s++) {
+        for (int64_t c = 0; c < TEST_COUNT(centres); c++) {
+            slc_direct_request request = request_of(201, 130, scales[s], 100.0);
+            request.geometry.centre_l = centres[c][0];
+            request.geometry.centre_m = centres[c][1];
+            slc_direct_setup setup;
+            TEST_OK(slc_direct_choose(&request, &setup));
+            for (int64_t ty = 0; ty * setup.tile_pixels < 130; ty++) {
+                for (int64_t tx = 0; tx * setup.tile_pixels < 201; tx++) {
+                    const slc_direct_tile tile = slc_direct_tile_get(&setup, ty, tx);
+                    bool is_finite = false;
+                    const double c_found = largest_c(&setup, &tile, &is_finite);
+                    assert_int_equal(tile.method == SLC_DIRECT_SKIP, !is_finite);
+                    assert_true(c_found <= tile.c_max + 1e-15);
+                    if (tile.method == SLC_DIRECT_PRODUCT) {
+                        double rest = 1.0; /* θ^(P+1)/(P+1)! */
+                        for (int p = 1; p <= tile.n_terms + 1; p++) {
+                            rest *= 6.283185307179586 * 100.0 * c_found / p;
+                        }
+                        assert_true(rest <= tile.bound + 1e-12 && tile.bound <= 5e-7);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/* IMAGING: l beyond ±0.35 with w of 10^4 needs the sine kernel; a narrow field no term at all. */
+static void methods_follow_the_field(void **state) {
+    (void)state;
+    slc_direct_setup setup;
+    slc_direct_summary summary;
+    slc_direct_request request = request_of(512, 512, 1e-6, 1000.0);
+    TEST_OK(slc_direct_choose(&request, &setup));
+    slc_direct_summarise(&setup, &summary);
+    assert_int_equal(summary.n_tiles[SLC_DIRECT_SINE], 0);
+    assert_int_equal(summary.n_tiles[SLC_DIRECT_SINE_WIDE], 0);
+    assert_int_equal(summary.max_terms_used, 0);
+    assert_true(strstr(summary.why, "matrix product") != NULL);
+    assert_true(summary.flops_per_sample > 0.0);
+
+    request = request_of(512, 512, 2.2 / 512, 10000.0);
+    TEST_OK(slc_direct_choose(&request, &setup));
+    slc_direct_summarise(&setup, &summary);
+    assert_true(summary.n_tiles[SLC_DIRECT_SINE_WIDE] > 0);
+    assert_true(strstr(summary.why, "sine") != NULL);
+
+    request = request_of(512, 512, 1.2 / 512, 60.0);
+    TEST_OK(slc_direct_choose(&request, &setup));
+    slc_direct_summarise(&setup, &summary);
+    assert_true(summary.n_tiles[SLC_DIRECT_PRODUCT] > 0);
+    assert_true(summary.max_terms_used > 1);
+
+    request.device = SLC_DEVICE_CUDA;
+    TEST_OK(slc_direct_choose(&request, &setup));
+    slc_direct_summarise(&setup, &summary);
+    assert_int_equal(setup.tile_pixels, 64);
+    assert_int_equal(summary.n_tiles[SLC_DIRECT_PRODUCT], 0);
+    assert_true(summary.n_tiles[SLC_DIRECT_SINE] > 0);
+}
+
+static void finite_pixels_are_counted_exactly(void **state) {
+    (void)state;
+    /* 0.05 and 1/16 put pixels exactly on the horizon: (0, ±1), (±0.6, ±0.8) or close by. */
+    static const double scales[] = {0.05, 0.0625, 0.0131, 0.4, 3.0};
+    static const double centres[][2] = {{0, 0}, {0.61, 0.3}, {5.0, 0.0}, {0.0, -0.999}};
+    for (int64_t s = 0; s < TEST_COUNT(scales); s++) {
+        for (int64_t c = 0; c < TEST_COUNT(centres); c++) {
+            slc_direct_request request = request_of(97, 64, scales[s], 10.0);
+            request.geometry.centre_l = centres[c][0];
+            request.geometry.centre_m = centres[c][1];
+            slc_direct_setup setup;
+            TEST_OK(slc_direct_choose(&request, &setup));
+            int64_t n_finite = 0;
+            for (int64_t k = 0; k < 97 * 64; k++) {
+                const double l = centres[c][0] - (double)(k % 97 - 48) * scales[s];
+                const double m = centres[c][1] + (double)(k / 97 - 32) * scales[s];
+                n_finite += l * l + m * m < 1.0;
+            }
+            slc_direct_summary summary;
+            slc_direct_summarise(&setup, &summary);
+            assert_int_equal(summary.finite_pixels, n_finite);
+        }
+    }
+}
+
+static void granules_are_runs_of_4096_samples(void **state) {
+    (void)state;
+    static const int64_t cases[][3] = {
+        {1, 4096, 4096}, {8, 512, 4096}, {768, 5, 3840}, {4096, 1, 4096}, {9000, 1, 4096}};
+    for (int64_t i = 0; i < TEST_COUNT(cases); i++) {
+        slc_direct_request request = request_of(10, 10, 1e-3, 1.0);
+        request.n_channels = cases[i][0];
+        slc_direct_setup setup;
+        TEST_OK(slc_direct_choose(&request, &setup));
+        assert_int_equal(setup.granule_rows, cases[i][1]);
+        assert_int_equal(setup.granule_samples, cases[i][2]);
+        assert_int_equal(setup.scale_bits, slc_fixed_scale_bits(3.0));
+    }
+}
+
+static void large_pictures_are_chosen_quickly(void **state) {
+    (void)state;
+    slc_direct_request request = request_of(65537, 65537, 1e-5, 1000.0);
+    slc_direct_setup setup;
+    slc_direct_summary summary;
+    TEST_OK(slc_direct_choose(&request, &setup));
+    slc_direct_summarise(&setup, &summary);
+    assert_int_equal(summary.finite_pixels, INT64_C(65537) * 65537);
+}
+
+static void what_cannot_be_promised_is_refused(void **state) {
+    (void)state;
+    slc_direct_setup setup;
+    slc_direct_request request = request_of(10, 10, 1e-3, 1.0);
+    request.epsilon = 1e-7;
+    TEST_FAILS(slc_direct_choose(&request, &setup), SLC_ERROR_ARGUMENT, "5e-07");
+    request.device = SLC_DEVICE_CUDA;
+    TEST_FAILS(slc_direct_choose(&request, &setup), SLC_ERROR_ARGUMENT, "1e-06");
+    request.epsilon = 1.0;
+    TEST_FAILS(slc_direct_choose(&request, &setup), SLC_ERROR_ARGUMENT, "epsilon");
+    request.epsilon = NAN;
+    TEST_FAILS(slc_direct_choose(&request, &setup), SLC_ERROR_ARGUMENT, "epsilon");
+    request = request_of(0, 10, 1e-3, 1.0);
+    TEST_FAILS(slc_direct_choose(&request, &setup), SLC_ERROR_ARGUMENT, "0 x 10");
+    request = request_of(10, 10, 0.0, 1.0);
+    TEST_FAILS(slc_direct_choose(&request, &setup), SLC_ERROR_ARGUMENT, "scale");
+    request = request_of(10, 10, 1e-3, 1.0);
+    request.n_parts = 3;
+    TEST_FAILS(slc_direct_choose(&request, &setup), SLC_ERROR_ARGUMENT, "3 parts");
+}
+
+static void the_record_says_what_fixes_the_bits(void **state) {
+    (void)state;
+    slc_direct_setup setup;
+    const slc_direct_request request = request_of(300, 300, 1e-5, 100.0);
+    TEST_OK(slc_direct_choose(&request, &setup));
+    slc_numerics record = {0};
+    slc_direct_record(&setup, SLC_DEVICE_HOST, &record);
+    assert_string_equal(slc_numerics_get(&record, "kernel"), "direct/host");
+    assert_string_equal(slc_numerics_get(&record, "granule_samples"), "4096");
+    assert_non_null(slc_numerics_get(&record, "blas"));
+    assert_non_null(slc_numerics_get(&record, "simd"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bounds_hold_at_every_pixel),
+        cmocka_unit_test(methods_follow_the_field),
+        cmocka_unit_test(finite_pixels_are_counted_exactly),
+        cmocka_unit_test(granules_are_runs_of_4096_samples),
+        cmocka_unit_test(large_pictures_are_chosen_quickly),
+        cmocka_unit_test(what_cannot_be_promised_is_refused),
+        cmocka_unit_test(the_record_says_what_fixes_the_bits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+#include "tests/support/test_jobs.h"
+
+/* A request with room for everything and no rounding of the slab. */
+static slc_plan_request roomy(void) {
+    return (slc_plan_request){.device_budget_bytes = 1ll << 40,
+                              .host_budget_bytes = 1ll << 40,
+                              .allocation_unit_bytes = 1,
+                              .seconds_per_point = 1e-9};
+}
+
+/* Marks every element of the iteration space and counts those not visited exactly once. */
+static int64_t badly_visited(const slc_plan *plan, const slc_job *job) {
+    int64_t n = 1;
+    for (int a = 0; a < job->n_axes; a++) {
+        n *= job->axes[a].extent;
+    }
+    unsigned char *visits = test_allocate(n);
+    memset(visits, 0, (size_t)n);
+    for (int64_t t = 0; t < plan->n_tiles; t++) {
+        const slc_tile tile = slc_plan_tile(plan, job, t);
+        for (int64_t r = tile.origin[0]; r < tile.origin[0] + tile.extent[0]; r++) {
+            for (int64_t y = tile.origin[1]; y < tile.origin[1] + tile.extent[1]; y++) {
+                for (int64_t x = tile.origin[2]; x < tile.origin[2] + tile.extent[2]; x++) {
+                    visits[(r * job->axes[1].extent + y) * job->axes[2].extent + x]++;
+                }
+            }
+        }
+    }
+    int64_t bad = 0;
+    for (int64_t i = 0; i < n; i++) {
+        bad += visits[i] != 1;
+    }
+    free(visits);
+    return bad;
+}
+
+static void visits_every_element_once(void **state) {
+    (void)state;
+    uint64_t random = 1;
+    for (int round = 0; round < 60; round++) {
+        const slc_job job = test_product_job(
+            1 + test_random_below(&random, 90), 1 + test_random_below(&random, 20),
+            1 + test_random_below(&random, 20), 1 + test_random_below(&random, 9),
+            1 + test_random_below(&random, 6));
+        slc_plan_request request = roomy();
+        slc_plan plan;
+        TEST_OK(slc_plan_make(&job, &request, &plan));
+        request.device_budget_bytes =
+            plan.smallest_device_bytes +
+            test_random_below(&random, 2 * plan.smallest_device_bytes);
+        TEST_OK(slc_plan_make(&job, &request, &plan));
+        assert_int_equal(badly_visited(&plan, &job), 0);
+        assert_true(plan.device_peak_bytes <= request.device_budget_bytes);
+    }
+}
+
+static void tiles_are_whole_granules(void **state) {
+    (void)state;
+    const slc_job job = test_product_job(1000, 50, 70, 16, 8);
+    slc_plan_request request = roomy();
+    request.device_budget_bytes = 40000;
+    slc_plan plan;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    for (int64_t t = 0; t < plan.n_tiles; t++) {
+        const slc_tile tile = slc_plan_tile(&plan, &job, t);
+        for (int a = 0; a < 3; a++) {
+            assert_int_equal(tile.origin[a] % job.axes[a].granule, 0);
+            const int64_t end = tile.origin[a] + tile.extent[a];
+            assert_true(end % job.axes[a].granule == 0 || end == job.axes[a].extent);
+        }
+        assert_int_equal(tile.index, t);
+    }
+}
+
+static void names_the_smallest_budget_exactly(void **state) {
+    (void)state;
+    const int64_t units[] = {1, 4096, 2 << 20};
+    for (int i = 0; i < 3; i++) {
+        const slc_job job = test_product_job(10000, 500, 300, 64, 32);
+        slc_plan_request request = roomy();
+        request.allocation_unit_bytes = units[i];
+        slc_plan plan;
+        request.device_budget_bytes = 0;
+        TEST_FAILS(slc_plan_make(&job, &request, &plan), SLC_ERROR_NO_PLAN, "smallest");
+        const int64_t smallest = plan.smallest_device_bytes;
+        assert_int_equal(smallest % units[i], 0);
+        request.device_budget_bytes = smallest;
+        TEST_OK(slc_plan_make(&job, &request, &plan));
+        assert_int_equal(plan.device_peak_bytes, smallest);
+        request.device_budget_bytes = smallest - 1;
+        TEST_FAILS(slc_plan_make(&job, &request, &plan), SLC_ERROR_NO_PLAN, "--vram");
+    }
+}
+
+static void names_the_smallest_host_budget_exactly(void **state) {
+    (void)state;
+    const slc_job job = test_product_job(10000, 500, 300, 64, 32);
+    slc_plan_request request = roomy();
+    request.host_budget_bytes = 0;
+    slc_plan plan;
+    TEST_FAILS(slc_plan_make(&job, &request, &plan), SLC_ERROR_NO_PLAN, "--ram");
+    request.host_budget_bytes = plan.smallest_host_bytes;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    request.host_budget_bytes = plan.smallest_host_bytes - 1;
+    TEST_FAILS(slc_plan_make(&job, &request, &plan), SLC_ERROR_NO_PLAN, "--ram");
+}
+
+static void keeps_what_fits(void **state) {
+    (void)state;
+    const slc_job job = test_product_job(4096, 64, 64, 16, 16);
+    slc_plan_request request = roomy();
+    slc_plan plan;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    /* The image stays on the device and every input byte moves once. */
+    assert_int_equal(plan.operand[2].placement, SLC_PLACE_RESIDENT);
+    assert_int_equal(plan.n_passes, 1);
+    assert_int_equal(plan.bytes_read, 4096 * (64 + 64) * 8);
+    assert_int_equal(plan.bytes_d2h, 64 * 64 * 8);
+}
+
+static void reads_rows_again_for_each_image_tile(void **state) {
+    (void)state;
+    /* The image takes 8 MiB, the budget 1 MiB: it has to be cut, and rows read once a part. */
+    const slc_job job = test_product_job(2048, 1024, 1024, 16, 64);
+    slc_plan_request request = roomy();
+    request.device_budget_bytes = 1 << 20;
+    slc_plan plan;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    assert_true(plan.n_tiles_of[1] * plan.n_tiles_of[2] >= 8);
+    assert_int_equal(plan.operand[2].n_moves, plan.n_tiles_of[1] * plan.n_tiles_of[2]);
+    /* a(row, y) is not indexed by x, so it is read again for every column of tiles, and b for every
+     * row of tiles; an output tile is left only when it is complete. */
+    assert_int_equal(plan.operand[0].bytes_moved, 2048 * 1024 * 8 * plan.n_tiles_of[2]);
+    assert_int_equal(plan.operand[1].bytes_moved, 2048 * 1024 * 8 * plan.n_tiles_of[1]);
+    assert_int_equal(plan.operand[2].bytes_moved, 1024 * 1024 * 8);
+}
+
+static void counts_halos(void **state) {
+    (void)state;
+    slc_job job = test_turn_job(100, 60, 10);
+    job.operands[0].halo[0] = 3;
+    slc_plan_request request = roomy();
+    request.force_tile[0] = 20;
+    request.force_tile[1] = 60;
+    slc_plan plan;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    /* Five tiles of 20 rows: 3 more rows on each of the 8 inner sides. */
+    assert_int_equal(plan.bytes_read, (100 + 8 * 3) * 60 * 8);
+}
+
+static void prefers_overlap(void **state) {
+    (void)state;
+    const slc_job job = test_product_job(1 << 20, 64, 64, 64, 64);
+    slc_plan_request request = roomy();
+    request.seconds_per_point = 1e-12;
+    slc_plan plan;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    assert_true(plan.n_slots >= 2);
+    assert_true(plan.n_tiles > 4);
+    /* Reading a gibibyte at the assumed rate takes longer than computing. */
+    assert_int_equal(plan.bottleneck, SLC_BOUND_READ);
+}
+
+static void plans_an_empty_axis(void **state) {
+    (void)state;
+    const slc_plan_request request = roomy();
+    slc_plan plan;
+    /* A sum over no rows is still written, as zeros; an image without pixels is not. */
+    const slc_job no_rows = test_product_job(0, 8, 8, 4, 4);
+    TEST_OK(slc_plan_make(&no_rows, &request, &plan));
+    assert_true(plan.n_tiles >= 1);
+    assert_int_equal(plan.bytes_read, 0);
+    assert_int_equal(plan.bytes_written, 8 * 8 * 8);
+    const slc_job no_pixels = test_product_job(8, 0, 8, 4, 4);
+    TEST_OK(slc_plan_make(&no_pixels, &request, &plan));
+    assert_int_equal(plan.n_tiles, 0);
+    assert_int_equal(plan.bytes_written, 0);
+}
+
+static void survives_huge_extents(void **state) {
+    (void)state;
+    const slc_job job = test_product_job(1ll << 50, 1 << 20, 1 << 20, 4096, 64);
+    slc_plan_request request = roomy();
+    request.device_budget_bytes = 1ll << 30;
+    slc_plan plan;
+    const slc_status status = slc_plan_make(&job, &request, &plan);
+    /* Either is right; what must not happen is a plan with wrapped numbers. */
+    if (status == SLC_OK) {
+        assert_true(plan.bytes_read > 0 && plan.device_peak_bytes <= 1ll << 30);
+    } else {
+        assert_true(status == SLC_ERROR_ARGUMENT || status == SLC_ERROR_NO_PLAN);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(visits_every_element_once),
+        cmocka_unit_test(tiles_are_whole_granules),
+        cmocka_unit_test(names_the_smallest_budget_exactly),
+        cmocka_unit_test(names_the_smallest_host_budget_exactly),
+        cmocka_unit_test(keeps_what_fits),
+        cmocka_unit_test(reads_rows_again_for_each_image_tile),
+        cmocka_unit_test(counts_halos),
+        cmocka_unit_test(prefers_overlap),
+        cmocka_unit_test(plans_an_empty_axis),
+        cmocka_unit_test(survives_huge_extents),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
