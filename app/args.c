@@ -230,7 +230,6 @@ static void print_wrapped(FILE *out, const char *text, int column) {
     }
     while (*text != '\0') {
         (void)fprintf(out, "%*s", HELP_COLUMN - column, "");
-        column = HELP_COLUMN;
         size_t taken = strlen(text);
         if (taken > HELP_WIDTH - HELP_COLUMN) {
             taken = HELP_WIDTH - HELP_COLUMN;

@@ -69,9 +69,7 @@ static bool full_name(const char *path, char *out, size_t out_bytes) {
     char real[PATH_MAX];
     const char *slash = strrchr(path, '/');
     const char *name = slash == NULL ? path : slash + 1;
-    const int length = slash == NULL   ? 1
-                       : slash == path ? 1
-                                       : (int)(slash - path);
+    const int length = slash == NULL ? 1 : slash == path ? 1 : (int)(slash - path);
     if (length >= PATH_MAX) {
         return false;
     }
@@ -93,10 +91,9 @@ bool slci_is_same_file(const char *a, const char *b) {
     }
     char a_name[PATH_MAX + NAME_MAX + 2];
     char b_name[PATH_MAX + NAME_MAX + 2];
-    return has_a == has_b &&
-           (strcmp(a, b) == 0 || (full_name(a, a_name, sizeof a_name) &&
-                                  full_name(b, b_name, sizeof b_name) &&
-                                  strcmp(a_name, b_name) == 0));
+    return has_a == has_b && (strcmp(a, b) == 0 ||
+                              (full_name(a, a_name, sizeof a_name) &&
+                               full_name(b, b_name, sizeof b_name) && strcmp(a_name, b_name) == 0));
 }
 
 slc_status slci_flush_stdout(void) {
@@ -104,8 +101,8 @@ slc_status slci_flush_stdout(void) {
     if (fflush(stdout) == 0 && ferror(stdout) == 0) {
         return SLC_OK;
     }
-    return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write to standard output%s%s",
-                    errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
+    return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write to standard output%s%s", errno != 0 ? ": " : "",
+                    errno != 0 ? strerror(errno) : "");
 }
 
 void slci_print_version(void) {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,7 +42,8 @@ static slc_status parse_scale(const char *text, void *field) {
     double rad = 0.0;
     SLC_TRY(slci_parse_angle(text, &rad));
     if (rad <= 0.0) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s' is not above zero: a pixel needs a width", text);
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s' is not above zero: a pixel needs a width",
+                        text);
     }
     *(double *)field = rad;
     return SLC_OK;
@@ -73,8 +75,8 @@ static slc_status parse_polarisation(const char *text, void *field) {
             return SLC_OK;
         }
     }
-    return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                    "'%.80s' is no polarisation: expected I, XX, YY, RR or LL", text);
+    return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s' is no polarisation: expected I, XX, YY, RR or LL",
+                    text);
 }
 
 static slc_status parse_channels(const char *text, void *field) {
@@ -127,9 +129,9 @@ static slc_status parse_epsilon(const char *text, void *field) {
     double value = 0.0;
     SLC_TRY(slci_parse_number(text, &value));
     if (value <= 0.0 || value >= 1.0) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "'%.80s' is out of range: expected a share above 0 and below 1, such as 1e-6",
-                        text);
+        return SLC_FAIL(
+            SLC_ERROR_ARGUMENT,
+            "'%.80s' is out of range: expected a share above 0 and below 1, such as 1e-6", text);
     }
     *(double *)field = value;
     return SLC_OK;
@@ -169,7 +171,8 @@ static const slci_arg image_args[] = {
      FIELD(options.psf_path), slci_arg_text, NULL},
     {"stats", 0, "FILE", "write what the run did as JSON; - is standard output (default: none)",
      FIELD(stats_path), slci_arg_text, NULL},
-    {"overwrite", 0, NULL, "replace files that exist (default: they are kept, and that is an error)",
+    {"overwrite", 0, NULL,
+     "replace files that exist (default: they are kept, and that is an error)",
      FIELD(options.overwrite), NULL, NULL},
     {"dry-run", 0, NULL, "look at the data, print the plan, compute and write nothing",
      FIELD(options.dry_run), NULL, NULL},
@@ -181,8 +184,8 @@ static const slci_arg image_args[] = {
      "fringe of the longest baseline)",
      FIELD(options.scale_rad), parse_scale, NULL},
     {"centre", 0, "RA,DEC",
-     "middle of the picture, such as 04:02:27.9,-30:19:37.9 or 60.6deg,-30.3deg (default: the phase "
-     "centre, which stays the tangent point)",
+     "middle of the picture, such as 04:02:27.9,-30:19:37.9 or 60.6deg,-30.3deg (default: the "
+     "phase centre, which stays the tangent point)",
      FIELD(options), parse_centre, NULL},
     {"weight", 0, "SCHEME", "natural, uniform or briggs:R (default: natural)", FIELD(options),
      parse_weight, NULL},
@@ -220,7 +223,7 @@ static const slci_arg image_args[] = {
      FIELD(budgets.vram_bytes), parse_bytes, NULL},
     {"ram", 0, "SIZE",
      "host memory to use for data (default: 90 % of what is free now within the container's limit; "
-     "on the host device, what --vram leaves of that)",
+     "on the host device, what --vram leaves of that, a quarter at least)",
      FIELD(budgets.ram_bytes), parse_bytes, NULL},
     {"device", 0, "DEVICE",
      "auto, host, cuda or cuda:N (default: auto, a card if there is one that works)",
@@ -278,17 +281,37 @@ static slc_status check_names(const image_arguments *arguments) {
                                                       : extra[i - arguments->outputs.n];
         for (int j = 0; j < arguments->inputs.n; j++) {
             if (slci_is_same_file(output, arguments->inputs.words[j])) {
-                return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s is an input and an output; name another "
-                                "output", output);
+                return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                                "%s is an input and an output; name another "
+                                "output",
+                                output);
             }
         }
         for (int j = 0; j < i; j++) {
             const char *other = j < arguments->outputs.n ? arguments->outputs.words[j]
                                                          : extra[j - arguments->outputs.n];
             if (slci_is_same_file(output, other)) {
-                return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s is named for two outputs; each needs its "
-                                "own file", output);
+                return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                                "%s is named for two outputs; each needs its "
+                                "own file",
+                                output);
             }
+        }
+    }
+    return SLC_OK;
+}
+
+/* A picture with an imaginary part fits into HDF5 alone. */
+static slc_status check_complex(const image_arguments *arguments) {
+    for (int i = 0; arguments->options.is_complex && i < arguments->outputs.n; i++) {
+        const char *output = arguments->outputs.words[i];
+        const char *extension = strrchr(output, '.');
+        if (extension == NULL ||
+            (strcasecmp(extension, ".h5") != 0 && strcasecmp(extension, ".hdf5") != 0)) {
+            return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                            "--complex needs outputs that end in .h5, found %s; nothing else keeps "
+                            "an imaginary part",
+                            output);
         }
     }
     return SLC_OK;
@@ -297,13 +320,15 @@ static slc_status check_names(const image_arguments *arguments) {
 static slc_status check_arguments(const image_arguments *arguments) {
     if (arguments->inputs.n == 0) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "no input file given: sluice image INPUT... -o OUT "
-                        "(sluice image --help lists all options)");
+                                            "(sluice image --help lists all options)");
     }
     if (arguments->outputs.n == 0 && arguments->options.psf_path == NULL &&
         !arguments->options.dry_run) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "no output file given: add -o FILE.fits, -o FILE.h5, "
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "no output file given: add -o FILE.fits, -o FILE.h5, "
                         "-o FILE.png or --psf FILE, or --dry-run to see the plan only");
     }
+    SLC_TRY(check_complex(arguments));
     SLC_TRY(check_names(arguments));
     return check_stats(arguments->stats_path, arguments->options.overwrite);
 }
@@ -419,9 +444,8 @@ static void note_limits(slci_program *program, const slc_image_result *result) {
     slci_format_bytes(result->vram_peak_bytes, peak);
     slci_format_bytes(result->vram_limit_bytes, limit);
     slci_format_number(result->pairs_per_second, 3, rate);
-    slc_log_note(&program->log,
-                 "took %s on %s, limited by %s; %s pairs/s; device memory %s of %s", took,
-                 result->device_name,
+    slc_log_note(&program->log, "took %s on %s, limited by %s; %s pairs/s; device memory %s of %s",
+                 took, result->device_name,
                  slc_bottleneck_name(slc_engine_bottleneck(&result->report)), rate, peak, limit);
 }
 
@@ -461,8 +485,7 @@ static slc_status run_image(slci_program *program, image_arguments *arguments) {
     if (options->n_threads == 0) {
         options->n_threads = slci_default_threads("");
     }
-    SLC_TRY(
-        slci_default_budgets(options->device, options->cuda_index, &arguments->budgets));
+    SLC_TRY(slci_default_budgets(options->device, options->cuda_index, &arguments->budgets));
     options->vram_bytes = arguments->budgets.vram_bytes;
     options->ram_bytes = arguments->budgets.ram_bytes;
     options->inputs = arguments->inputs.words;

@@ -49,7 +49,7 @@ static const char *polarisation_name(int code) {
 /* ---- for people ------------------------------------------------------------------------------ */
 
 static void print_field(const char *name) {
-    (void)printf("  %-15s ", name);
+    (void)printf("  %-17s ", name);
 }
 
 static void print_text(const char *name, const char *text) {
@@ -182,7 +182,8 @@ static void print_datasets(const slc_info *info) {
             (void)printf("not chunked");
         }
         (void)printf(", %s; %s stored, %s in memory\n",
-                     dataset->filters[0] != '\0' ? dataset->filters : "no filters", stored, logical);
+                     dataset->filters[0] != '\0' ? dataset->filters : "no filters", stored,
+                     logical);
     }
 }
 

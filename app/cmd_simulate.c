@@ -30,7 +30,8 @@ static slc_status parse_array(const char *text, void *field) {
             return SLC_OK;
         }
     }
-    return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s' is no array: expected vla-d, meerkat or mwa", text);
+    return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s' is no array: expected vla-d, meerkat or mwa",
+                    text);
 }
 
 static slc_status parse_frequency(const char *text, void *field) {
@@ -167,8 +168,9 @@ static slc_status run_simulate(slci_program *program, simulate_arguments *argume
     options->progress_context = &program->progress;
     options->cancel = program->cancel;
     SLC_TRY(slc_simulate_resolve(options));
-    SLC_TRY(slc_pool_create(
-        arguments->n_threads > 0 ? arguments->n_threads : slci_default_threads(""), &options->pool));
+    SLC_TRY(
+        slc_pool_create(arguments->n_threads > 0 ? arguments->n_threads : slci_default_threads(""),
+                        &options->pool));
     const slc_status status = slc_simulate_run(options);
     slc_pool_destroy(options->pool);
     if (status == SLC_OK && !program->is_quiet) {

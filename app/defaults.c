@@ -30,8 +30,7 @@ static slc_status look_at_device(slc_device_choice choice, int cuda_index, slc_d
     slc_device_limits limits;
     slc_status status = SLC_OK;
     SLC_TRY_GOTO(done, slc_pool_create(1, &pool));
-    const slc_device_options options = {
-        .choice = choice, .cuda_index = cuda_index, .pool = pool};
+    const slc_device_options options = {.choice = choice, .cuda_index = cuda_index, .pool = pool};
     SLC_TRY_GOTO(done, slc_device_create(&options, &device));
     SLC_TRY_GOTO(done, slc_device_get_limits(device, &limits));
     *kind = device->kind;
@@ -42,8 +41,7 @@ done:
     return status;
 }
 
-slc_status slci_default_budgets(slc_device_choice choice, int cuda_index,
-                                slci_budgets *budgets) {
+slc_status slci_default_budgets(slc_device_choice choice, int cuda_index, slci_budgets *budgets) {
     const bool wants_vram = budgets->vram_bytes == SLCI_BUDGET_UNSET;
     const bool wants_ram = budgets->ram_bytes == SLCI_BUDGET_UNSET;
     if (!wants_vram && !wants_ram) {
@@ -64,9 +62,11 @@ slc_status slci_default_budgets(slc_device_choice choice, int cuda_index,
         budgets->vram_bytes = host_share / 2;
         budgets->ram_bytes = host_share - host_share / 2;
     } else if (wants_vram) {
-        budgets->vram_bytes = slc_max_i64(host_share - budgets->ram_bytes, 0);
+        budgets->vram_bytes = slc_max_i64(host_share - budgets->ram_bytes, host_share / 4);
     } else {
-        budgets->ram_bytes = slc_max_i64(host_share - budgets->vram_bytes, 0);
+        /* A generous --vram is a limit, not a wish: few plans use all of it. So the other budget
+         * never shrinks to nothing. */
+        budgets->ram_bytes = slc_max_i64(host_share - budgets->vram_bytes, host_share / 4);
     }
     return SLC_OK;
 }

@@ -27,8 +27,8 @@ typedef struct slci_budgets {
 
 /* Fills in what is unset. On a card, --vram is 90 % of its free memory and --ram 90 % of the host's.
  * On the host device both come from the same memory: together they are 90 % of it, in equal parts
- * or what the one that was given leaves. SLC_ERROR_DEVICE when the device cannot be opened or the
- * system does not say how much memory it has. */
+ * or what the one that was given leaves (a quarter at least). SLC_ERROR_DEVICE when the device cannot
+ * be opened or the system does not say how much memory it has. */
 SLC_MUST_USE slc_status slci_default_budgets(slc_device_choice choice, int cuda_index,
                                              slci_budgets *budgets);
 

@@ -35,7 +35,7 @@ static slc_status check_options(const slc_image_options *o) {
     if (o->n_inputs < 1) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "no input file is given");
     }
-    if (o->n_outputs < 1 && o->psf_path == NULL && !o->dry_run) {
+    if (o->n_outputs < 1 && o->psf_path == NULL && o->image == NULL && !o->dry_run) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "no output is asked for: give -o, --psf or --dry-run");
     }
     if (o->nx < 1 || o->ny < 1 || !slc_checked_mul(o->nx, o->ny, &pixels) ||
@@ -275,7 +275,7 @@ static slc_status allocate_pictures(slci_image_job *job) {
     SLC_TRY(slc_budget_reserve(job->budget, SLC_SPACE_HOST, bytes, "image"));
     const int64_t values = bytes / (int64_t)sizeof(double);
     const int64_t image_values = o->nx * o->ny * job->n_planes * job->n_parts;
-    job->image = calloc((size_t)image_values, sizeof(double));
+    job->image = o->image != NULL ? o->image : calloc((size_t)image_values, sizeof(double));
     job->psf = has_psf ? calloc((size_t)(values - image_values), sizeof(double)) : NULL;
     if (job->image == NULL || (has_psf && job->psf == NULL)) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the image, %lld bytes", (long long)bytes);
@@ -561,7 +561,9 @@ static void close_job(slci_image_job *job) {
     }
     free(job->plane);
     free(job->plane_beam);
-    free(job->image);
+    if (job->image != job->options->image) {
+        free(job->image);
+    }
     free(job->psf);
     slci_density_destroy(&job->density);
     slc_source_destroy(job->vis);

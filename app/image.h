@@ -44,8 +44,10 @@ typedef void (*slc_progress_function)(void *context, slc_progress_stage stage, d
 typedef struct slc_image_options {
     const char *const *inputs;
     int n_inputs;
-    const char *const *outputs; /* .fits, .h5 or .png, as many as wanted; may be 0 with psf_path */
+    const char *const *outputs; /* .fits, .h5 or .png, as many as wanted */
     int n_outputs;
+    double *image;              /* NULL, or where the image goes: [n_planes, ny, nx, 1 or 2], host, */
+                                /* row 0 south, l falling with the column, NaN beyond the horizon */
     const char *psf_path;       /* NULL: none */
     int64_t nx, ny;             /* pixels; default 512 */
     double scale_rad;           /* 0: three pixels per fringe of the longest baseline */

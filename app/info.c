@@ -15,11 +15,11 @@
 
 /* Where the rows of one block go. */
 typedef struct block {
-    int64_t n_rows;     /* room */
+    int64_t n_rows; /* room */
     int64_t n_channels;
-    double *uvw;        /* [n_rows, 3] metres */
-    float *vis;         /* [n_rows, n_channels, 2]; NULL: baselines only */
-    float *weight;      /* [n_rows, n_channels]; NULL likewise */
+    double *uvw;   /* [n_rows, 3] metres */
+    float *vis;    /* [n_rows, n_channels, 2]; NULL: baselines only */
+    float *weight; /* [n_rows, n_channels]; NULL likewise */
 } block;
 
 static void block_destroy(block *rows) {
@@ -159,8 +159,8 @@ slc_status slc_info_scan(slc_source *source, const slc_info_options *options, sl
     block rows = {0};
     slc_status status = SLC_OK;
     if (!slc_checked_mul(meta->n_rows, meta->n_channels, &info.n_samples)) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: %lld rows of %lld channels are too many", source->name,
-                        (long long)meta->n_rows, (long long)meta->n_channels);
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: %lld rows of %lld channels are too many",
+                        source->name, (long long)meta->n_rows, (long long)meta->n_channels);
     }
     int n_found = 0;
     SLC_TRY(slc_vis_describe(source, SLC_INFO_MAX_DATASETS, info.datasets, &n_found));

@@ -39,7 +39,7 @@ typedef struct slc_info {
     int64_t n_used;    /* of them, with a weight */
     double uv_min_m, uv_max_m;
     double uv_min_wavelengths, uv_max_wavelengths;
-    double w_max_wavelengths; /* largest |w| */
+    double w_max_wavelengths;   /* largest |w| */
     double suggested_scale_rad; /* NaN where the set has no baselines */
     int64_t suggested_size;
 } slc_info;

@@ -65,8 +65,8 @@ static void hold_standard_streams(void) {
 static void write_log(void *context, slc_log_level level, const char *text) {
     slci_program *program = context;
     if (!program->is_quiet) {
-        slci_progress_message(&program->progress,
-                              level == SLC_LOG_WARNING ? "warning: " : "", text);
+        slci_progress_message(&program->progress, level == SLC_LOG_WARNING ? "warning: " : "",
+                              text);
     }
 }
 
@@ -100,9 +100,10 @@ static slc_status fail_unknown_command(const char *name) {
 static slc_status run_help(slci_program *program, int argc, char *const *argv) {
     if (argc == 0) {
         print_usage(stdout);
-        (void)fputs("\nExit status: 0 done, 2 wrong usage, 3 input refused, 4 no plan fits or memory "
-                    "is out,\n5 output failed, 6 device failed, 130 interrupted.\n",
-                    stdout);
+        (void)
+            fputs("\nExit status: 0 done, 2 wrong usage, 3 input refused, 4 no plan fits or memory "
+                  "is out,\n5 output failed, 6 device failed, 130 interrupted.\n",
+                  stdout);
         return SLC_OK;
     }
     const command *found = find_command(argv[0]);
@@ -128,9 +129,9 @@ static slc_status run(slci_program *program, int argc, char *const *argv) {
         return SLC_OK;
     }
     if (name[0] == '-') {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "expected a command (image, info, simulate or help) before the option %.80s",
-                        name);
+        return SLC_FAIL(
+            SLC_ERROR_ARGUMENT,
+            "expected a command (image, info, simulate or help) before the option %.80s", name);
     }
     return fail_unknown_command(name);
 }

@@ -12,7 +12,7 @@
 #define CLEAR_LINE "\r\033[K"
 
 void slci_progress_init(slci_progress *progress, FILE *out, bool is_enabled) {
-    *progress = (slci_progress){.out = out, .is_enabled = is_enabled};
+    *progress = (slci_progress){.out = out, .is_enabled = is_enabled, .report_ns = slc_clock_ns()};
     (void)pthread_mutex_init(&progress->mutex, NULL);
 }
 
@@ -73,12 +73,14 @@ void slci_progress_update(slci_progress *progress, const char *stage, const char
     const int64_t now = slc_clock_ns();
     const bool is_done = done >= total;
     const bool is_other = progress->stage == NULL || strcmp(progress->stage, stage) != 0;
-    const bool is_new = is_other || (!is_done && !progress->is_open); /* begun again: a next plane */
+    const bool is_new =
+        is_other || (!is_done && !progress->is_open); /* begun again: a next plane */
     if (is_new) {
         close_line(progress);
         progress->stage = stage;
-        progress->begin_ns = now;
+        progress->begin_ns = progress->report_ns;
     }
+    progress->report_ns = now;
     /* A stage that has closed its line and is reported as done again has nothing to add. */
     const bool is_repeated = !is_new && is_done && !progress->is_open;
     if (!is_repeated && (is_new || is_done || now - progress->shown_ns >= DRAW_EVERY_NS)) {

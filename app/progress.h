@@ -24,12 +24,13 @@ extern "C" {
 
 typedef struct slci_progress {
     pthread_mutex_t mutex;
-    FILE *out;         /* lent */
+    FILE *out; /* lent */
     bool is_enabled;
     bool is_open;      /* a line without its newline stands on the terminal */
     const char *stage; /* of that line; lent, static storage; NULL before the first */
-    int64_t begin_ns;  /* when the stage began */
-    int64_t shown_ns;  /* when it was drawn last */
+    int64_t begin_ns;  /* when the stage began: at the last report of the one before it */
+    int64_t report_ns; /* when anything was reported last */
+    int64_t shown_ns;  /* when the line was drawn last */
     char line[SLCI_PROGRESS_BYTES];
 } slci_progress;
 

@@ -13,24 +13,23 @@
 #include "core/checked.h"
 
 #define NUMBER_BYTES 128
-#define BYTES_FORMS                                                                               \
-    "expected a number with K, M, G or T (also KiB, MiB, GiB, TiB: powers of 1024), kB, MB, GB or " \
-    "TB (powers of 1000), or a plain number of bytes, such as 512M, 0.5G or 800MB"
-#define ANGLE_FORMS                                                                        \
+#define BYTES_FORMS                                                                              \
+    "expected a number with K, M, G or T (also KiB, MiB, GiB, TiB: powers of 1024), kB, MB, GB " \
+    "or TB (powers of 1000), or a plain number of bytes, such as 512M, 0.5G or 800MB"
+#define ANGLE_FORMS                                                                          \
     "expected a number with its unit (deg, amin, asec, mas, uas or rad), such as 20asec or " \
     "0.5deg"
 #define FREQUENCY_FORMS "expected a number with its unit (Hz, kHz, MHz or GHz), such as 1.4GHz"
-#define INDEX_RANGE_FORMS \
+#define INDEX_RANGE_FORMS                                                                   \
     "expected A:B, two whole numbers, A below B, counted from 0, B not included; A: or :B " \
     "leave one end open"
-#define NUMBER_RANGE_FORMS \
+#define NUMBER_RANGE_FORMS                                                                     \
     "expected A:B, two numbers in wavelengths, 0 <= A < B, such as 500:20000; A: or :B leave " \
     "one end open"
 #define SIZE_FORMS "expected N, NX NY or NXxNY, such as 512, 512 256 or 512x256"
 #define RA_FORMS \
     "expected a right ascension as 04:02:27.9 or 4h02m27.9s (hours), or with a unit, 60.6deg"
-#define DEC_FORMS \
-    "expected a declination as -30:19:37.9 or -30d19m37.9s, or with a unit, -30.3deg"
+#define DEC_FORMS "expected a declination as -30:19:37.9 or -30d19m37.9s, or with a unit, -30.3deg"
 
 /* A unit and what one of it is. */
 typedef struct unit {
@@ -160,9 +159,8 @@ slc_status slci_parse_integer(const char *text, int64_t lowest, int64_t highest,
     const char *digits = text + (is_negative || *text == '+');
     const char *end = digits_end(digits);
     if (end == digits || *end != '\0') {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "'%.80s' is not a whole number: expected %lld to %lld", text,
-                        (long long)lowest, (long long)highest);
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s' is not a whole number: expected %lld to %lld",
+                        text, (long long)lowest, (long long)highest);
     }
     int64_t value = 0;
     const bool fits = convert_digits(digits, end, &value);
@@ -254,7 +252,7 @@ slc_status slci_parse_bytes(const char *text, int64_t *bytes) {
 
 slc_status slci_parse_angle(const char *text, double *rad) {
     static const unit units[] = {
-        {"deg", M_PI / 180.0},       {"amin", M_PI / 10800.0},      {"asec", M_PI / 648000.0},
+        {"deg", M_PI / 180.0},       {"amin", M_PI / 10800.0},       {"asec", M_PI / 648000.0},
         {"mas", M_PI / 648000000.0}, {"uas", M_PI / 648000000000.0}, {"rad", 1.0},
     };
     return parse_with_unit(text, units, sizeof units / sizeof units[0], "an angle", ANGLE_FORMS,

@@ -43,8 +43,7 @@ SLC_MUST_USE slc_status slci_parse_frequency(const char *text, double *hz);
 SLC_MUST_USE slc_status slci_parse_index_range(const char *text, int64_t *begin, int64_t *end);
 
 /* A:B with numbers 0 <= A < B; A: has *highest 0, "no limit". */
-SLC_MUST_USE slc_status slci_parse_number_range(const char *text, double *lowest,
-                                                double *highest);
+SLC_MUST_USE slc_status slci_parse_number_range(const char *text, double *lowest, double *highest);
 
 /* N or NXxNY, each from 1 to SLCI_MAX_PIXELS. */
 #define SLCI_MAX_PIXELS 100000000

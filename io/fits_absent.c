@@ -3,8 +3,10 @@
 
 static slc_status fits_check(const char *name, const slc_image_meta *meta) {
     (void)meta;
-    return SLC_FAIL(SLC_ERROR_UNSUPPORTED, "%s: this Sluice was built without cfitsio "
-                    "(libcfitsio-dev) and cannot write FITS; name a .h5 file", name);
+    return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                    "%s: this Sluice was built without cfitsio "
+                    "(libcfitsio-dev) and cannot write FITS; name a .h5 file",
+                    name);
 }
 
 static int64_t fits_bytes(const slc_image_meta *meta) {

@@ -21,8 +21,10 @@
 
 static slc_status fits_check(const char *name, const slc_image_meta *meta) {
     if (meta->n_parts != 1) {
-        return SLC_FAIL(SLC_ERROR_UNSUPPORTED, "%s: FITS has no complex images; --complex needs a "
-                        ".h5 file", name);
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                        "%s: FITS has no complex images; --complex needs a "
+                        ".h5 file",
+                        name);
     }
     return SLC_OK;
 }

@@ -202,7 +202,7 @@ static slc_status read_locked(const slci_h5_dataset *dataset, const int64_t *ori
                               dataset->path, dataset->name);
         }
     }
-    slci_h5_zstd_expect(dataset->zstd_bytes);
+    slci_h5_codec_expect(dataset->codec_bytes);
     if (status == SLC_OK && H5Dread((hid_t)dataset->id, (hid_t)dataset->type_id, memory_space,
                                     file_space, H5P_DEFAULT, raw) < 0) {
         char text[256];
@@ -211,7 +211,6 @@ static slc_status read_locked(const slci_h5_dataset *dataset, const int64_t *ori
                           "%s: dataset %s cannot be read at row %" PRId64 " (%s): damaged data",
                           dataset->path, dataset->name, dataset->rank > 0 ? origin[0] : 0, text);
     }
-    slci_h5_zstd_expect(0);
     if (memory_space > 0) {
         (void)H5Sclose(memory_space);
     }

@@ -10,6 +10,7 @@
 #define SLC_IO_H5_DATA_H
 
 #include "core/box.h"
+#include "io/h5_codec.h"
 #include "io/h5_file.h"
 #include "io/vis.h"
 #include "io/vis_element.h"
@@ -35,7 +36,7 @@ typedef struct slci_h5_dataset {
     int rank;         /* 0: a scalar */
     int64_t shape[SLC_MAX_RANK];
     int64_t chunk[SLC_MAX_RANK]; /* 0: not chunked */
-    int64_t zstd_bytes; /* what the zstd filter must give for a chunk; 0: not known or no zstd */
+    int64_t codec_bytes[SLCI_H5_CODECS]; /* what each codec must give for a chunk; 0: not known */
     int64_t stored_bytes;
 } slci_h5_dataset;
 

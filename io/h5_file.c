@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/h5_codec.h"
+
 /* Linux has this error of NFS servers without a name in user space. */
 #define ERRNO_NFS_NOT_SUPPORTED 524
 
@@ -27,7 +29,7 @@ static void prepare(void) {
      * before any other call and is refused, harmlessly, if the program used HDF5 before. */
     (void)H5dont_atexit();
     (void)H5open();
-    slci_h5_zstd_register();
+    slci_h5_codec_register();
 }
 
 void slci_h5_lock(void) {

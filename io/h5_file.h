@@ -25,8 +25,8 @@ extern "C" {
 /* HDF5's hid_t, named here so that this header needs no HDF5. */
 typedef int64_t slci_h5_id;
 
-/* Takes the lock; the first call in a process also prepares HDF5 (no handlers at exit, the zstd
- * filter 32015 registered). Between lock and unlock HDF5 prints nothing. Not recursive. */
+/* Takes the lock; the first call in a process also prepares HDF5 (no handlers at exit, the
+ * filters of io/h5_codec.h registered). Between lock and unlock HDF5 prints nothing. Not recursive. */
 void slci_h5_lock(void);
 void slci_h5_unlock(void);
 
@@ -52,13 +52,6 @@ void slci_h5_close(slci_h5_id file);
 
 /* Whether the file starts like HDF5 (at any place where HDF5 may start). Takes the lock. */
 bool slci_h5_is_hdf5(const char *path);
-
-/* What a chunk must measure when the zstd filter has decoded it, for this thread; 0: unknown. HDF5
- * tells a filter nothing of it, and does not check it afterwards. */
-void slci_h5_zstd_expect(int64_t bytes);
-
-/* Makes HDF5 read and write filter 32015 in this process. With the lock held. */
-void slci_h5_zstd_register(void);
 
 #ifdef __cplusplus
 }

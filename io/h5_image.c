@@ -27,8 +27,8 @@ static hid_t pixel_type(hid_t real_type, int n_parts) {
         return H5Tcopy(real_type);
     }
     const hid_t type = H5Tcreate(H5T_COMPOUND, 16);
-    if (type >= 0 && (H5Tinsert(type, "r", 0, real_type) < 0 ||
-                      H5Tinsert(type, "i", 8, real_type) < 0)) {
+    if (type >= 0 &&
+        (H5Tinsert(type, "r", 0, real_type) < 0 || H5Tinsert(type, "i", 8, real_type) < 0)) {
         (void)H5Tclose(type);
         return -1;
     }
@@ -37,8 +37,7 @@ static hid_t pixel_type(hid_t real_type, int n_parts) {
 
 static bool write_attribute(hid_t object, const char *name, hid_t file_type, hid_t memory_type,
                             hid_t space, const void *value) {
-    const hid_t attribute =
-        H5Acreate2(object, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t attribute = H5Acreate2(object, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT);
     const bool is_ok = attribute >= 0 && H5Awrite(attribute, memory_type, value) >= 0;
     return (attribute < 0 || H5Aclose(attribute) >= 0) && is_ok;
 }

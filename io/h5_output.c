@@ -26,7 +26,7 @@ struct slci_h5_output {
     hid_t file;
     int error_number;        /* the first write that failed; 0: none */
     uint64_t error_position; /* where */
-    char *name; /* for messages */
+    char *name;              /* for messages */
 };
 
 /* HDF5's view of the open file. The first member is HDF5's. */
@@ -147,8 +147,7 @@ static herr_t driver_truncate(H5FD_t *base, hid_t transfer, hbool_t is_closing) 
     (void)is_closing;
     driver_file *const file = (driver_file *)base;
     if (file->eoa != file->eof) {
-        if (file->output->error_number == 0 &&
-            ftruncate(file->output->fd, (off_t)file->eoa) != 0) {
+        if (file->output->error_number == 0 && ftruncate(file->output->fd, (off_t)file->eoa) != 0) {
             keep_error(file->output, file->eoa);
         }
         file->eof = file->eoa;
@@ -221,8 +220,8 @@ slc_status slci_h5_output_create(const char *path, const char *name, slci_h5_out
     output->name = strdup(name);
     output->fd = open(path, O_RDWR | O_CLOEXEC);
     if (output->fd < 0 || output->name == NULL) {
-        status = SLC_FAIL(SLC_ERROR_OUTPUT, "cannot open %s for writing: %s", path,
-                          strerror(errno));
+        status =
+            SLC_FAIL(SLC_ERROR_OUTPUT, "cannot open %s for writing: %s", path, strerror(errno));
         goto done;
     }
     output->driver = H5FDregister(&driver_class);

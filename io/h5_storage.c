@@ -10,10 +10,10 @@
 #include "core/checked.h"
 #include "io/h5_data.h"
 
-enum { FLETCHER32 = 3, SHUFFLE = 2, BITSHUFFLE = 32008, ZSTD = 32015 };
+enum { SHUFFLE = 2, FLETCHER32 = 3, BITSHUFFLE = 32008 };
 
 /* The fifth value of bitshuffle's filter names the compression behind it. */
-enum { BITSHUFFLE_MODE = 4, BITSHUFFLE_ZSTD = 3 };
+enum { BITSHUFFLE_MODE = 4, BITSHUFFLE_NONE = 0, BITSHUFFLE_LZ4 = 2, BITSHUFFLE_ZSTD = 3 };
 
 #define MAX_FILTER_VALUES 16
 
@@ -30,10 +30,10 @@ static const struct {
     {6, "scaleoffset", NULL},
     {305, "lzo", NULL},
     {307, "bzip2", "hdf5-filter-plugin"},
-    {32000, "lzf", "hdf5-plugin-lzf or bitshuffle"},
+    {32000, "lzf", NULL},
     {32001, "blosc", "hdf5-filter-plugin-blosc-serial"},
     {32004, "lz4", "hdf5-filter-plugin"},
-    {32008, "bitshuffle", "bitshuffle"},
+    {32008, "bitshuffle", NULL},
     {32013, "zfp", "hdf5-filter-plugin-zfp-serial"},
     {32015, "zstd", NULL},
     {32017, "sz", NULL},
@@ -67,10 +67,28 @@ static slc_status refuse_filter(const slci_h5_dataset *dataset, int id, const ch
     }
     const char *package = package_of(id);
     return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
-                    "%s: dataset %s needs filter %d (%s), not available; HDF5_PLUGIN_PATH=%s%s%s%s",
+                    "%s: dataset %s needs filter %d (%s), not available; HDF5_PLUGIN_PATH=%s%s%s",
                     dataset->path, dataset->name, id, name, plugins == NULL ? "" : plugins,
                     package == NULL ? "" : "; install the package ",
-                    package == NULL ? "" : package, "");
+                    package == NULL ? "" : package);
+}
+
+/* All chunks that one dataset's codec decodes must have one size, because a filter is not told which
+ * chunk it has before it; the sources of a virtual dataset may differ. */
+static slc_status expect_bytes(slci_h5_dataset *dataset, int filter, int64_t bytes) {
+    const slci_h5_codec codec = slci_h5_codec_of(filter);
+    if (codec == SLCI_H5_CODECS) {
+        return SLC_OK;
+    }
+    if (dataset->codec_bytes[codec] != 0 && dataset->codec_bytes[codec] != bytes) {
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                        "%s: dataset %s: parts compressed with filter %d in chunks of %lld and %lld "
+                        "bytes: not supported; give the source files instead",
+                        dataset->path, dataset->name, filter,
+                        (long long)dataset->codec_bytes[codec], (long long)bytes);
+    }
+    dataset->codec_bytes[codec] = bytes;
+    return SLC_OK;
 }
 
 /* Goes through the filters in the order of writing. `chunk_bytes` is what the first one is given. */
@@ -95,16 +113,15 @@ static slc_status check_filters(slci_h5_dataset *dataset, hid_t properties, int6
             return refuse_filter(dataset, id, name);
         }
         if (id == BITSHUFFLE && n_values > BITSHUFFLE_MODE &&
-            values[BITSHUFFLE_MODE] == BITSHUFFLE_ZSTD) {
+            values[BITSHUFFLE_MODE] != BITSHUFFLE_NONE &&
+            values[BITSHUFFLE_MODE] != BITSHUFFLE_LZ4 &&
+            values[BITSHUFFLE_MODE] != BITSHUFFLE_ZSTD) {
             return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
-                            "%s: dataset %s is compressed with bitshuffle and zstd (filter 32008, "
-                            "mode 3), which the installed bitshuffle plugin decodes wrongly; "
-                            "write it again with bitshuffle and LZ4 or with zstd (32015)",
-                            dataset->path, dataset->name);
+                            "%s: dataset %s: bitshuffle (filter 32008) with the compression %u is "
+                            "not known; 0 (none), 2 (LZ4) and 3 (zstd) are",
+                            dataset->path, dataset->name, values[BITSHUFFLE_MODE]);
         }
-        if (id == ZSTD && is_size_known) {
-            dataset->zstd_bytes = chunk_bytes;
-        }
+        SLC_TRY(expect_bytes(dataset, id, is_size_known ? chunk_bytes : 0));
         chunk_bytes += id == FLETCHER32 ? 4 : 0;
         is_size_known = is_size_known && (id == FLETCHER32 || id == SHUFFLE);
         if (used < sizeof dataset->filters) {
@@ -147,6 +164,23 @@ static hid_t open_virtual_file(const slci_h5_dataset *dataset, const char *name)
     return file >= 0 ? file : H5Fopen(name, H5F_ACC_RDONLY, H5P_DEFAULT);
 }
 
+/* Decoded bytes of a chunk; 0 where there are no chunks or their size is impossible. */
+static int64_t source_chunk_bytes(hid_t source, hid_t properties) {
+    hsize_t chunk[H5S_MAX_RANK];
+    const int rank = H5Pget_layout(properties) == H5D_CHUNKED
+                         ? H5Pget_chunk(properties, H5S_MAX_RANK, chunk)
+                         : 0;
+    const hid_t type = H5Dget_type(source);
+    int64_t bytes = type < 0 || rank < 1 ? 0 : (int64_t)H5Tget_size(type);
+    for (int d = 0; d < rank; d++) {
+        bytes = slc_checked_mul(bytes, (int64_t)chunk[d], &bytes) ? bytes : 0;
+    }
+    if (type >= 0) {
+        (void)H5Tclose(type);
+    }
+    return bytes;
+}
+
 /* Checks one source of a virtual dataset: that it is there and that its filters are. */
 static slc_status check_virtual_source(slci_h5_dataset *dataset, hid_t properties, size_t index) {
     char file_name[1024] = "";
@@ -169,14 +203,8 @@ static slc_status check_virtual_source(slci_h5_dataset *dataset, hid_t propertie
                           "%s: virtual dataset %s has a virtual source (%s in %s): not supported",
                           dataset->path, dataset->name, set_name, file_name);
     } else {
-        status = check_filters(dataset, source_properties, 0);
-        if (status == SLC_OK && strstr(dataset->filters, "zstd (32015)") != NULL) {
-            /* The filter would not know how long a chunk has to be. */
-            status = SLC_FAIL(SLC_ERROR_UNSUPPORTED,
-                              "%s: virtual dataset %s has a source with the zstd filter (%s in %s): "
-                              "not supported; give the source files instead",
-                              dataset->path, dataset->name, set_name, file_name);
-        }
+        status = check_filters(dataset, source_properties, source_chunk_bytes(source,
+                                                                              source_properties));
     }
     if (source_properties >= 0) {
         (void)H5Pclose(source_properties);

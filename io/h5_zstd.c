@@ -7,21 +7,10 @@
 #include <zstd.h>
 
 #include "core/checked.h"
-#include "io/h5_file.h"
-
-enum { ZSTD_FILTER = 32015 };
-
-/* A chunk of HDF5 is smaller than 4 GiB. */
-#define MAX_CHUNK_BYTES ((int64_t)UINT32_MAX)
+#include "io/h5_codec.h"
 
 /* First guess for a frame without a stated size, as a multiple of its length. */
 #define GROWTH_GUESS 4
-
-static _Thread_local int64_t expected_bytes;
-
-void slci_h5_zstd_expect(int64_t bytes) {
-    expected_bytes = bytes;
-}
 
 /* Makes room for `bytes` in *out, keeping what is there. */
 static int grow(void **out, size_t *capacity, size_t bytes) {
@@ -35,7 +24,8 @@ static int grow(void **out, size_t *capacity, size_t bytes) {
 }
 
 /* The room to begin with: what the chunk or the frame says, else a guess. */
-static size_t first_capacity(const void *src, size_t src_bytes, int64_t limit) {
+static size_t first_capacity(const void *src, size_t src_bytes, int64_t expected_bytes,
+                             int64_t limit) {
     const unsigned long long stated = ZSTD_getFrameContentSize(src, src_bytes);
     if (stated != ZSTD_CONTENTSIZE_UNKNOWN && stated != ZSTD_CONTENTSIZE_ERROR) {
         return stated > (unsigned long long)limit ? 0 : (size_t)(stated > 0 ? stated : 1);
@@ -47,10 +37,10 @@ static size_t first_capacity(const void *src, size_t src_bytes, int64_t limit) {
 }
 
 /* Decodes one frame that must end exactly with the input. Returns the bytes made, 0 on any error. */
-static size_t decode_stream(ZSTD_DCtx *context, const void *src, size_t src_bytes, void **out,
-                            size_t *out_capacity) {
-    const int64_t limit = expected_bytes > 0 ? expected_bytes : MAX_CHUNK_BYTES;
-    const size_t first = first_capacity(src, src_bytes, limit);
+static size_t decode_stream(ZSTD_DCtx *context, const void *src, size_t src_bytes,
+                            int64_t expected_bytes, void **out, size_t *out_capacity) {
+    const int64_t limit = expected_bytes > 0 ? expected_bytes : SLCI_H5_MAX_CHUNK_BYTES;
+    const size_t first = first_capacity(src, src_bytes, expected_bytes, limit);
     if (first == 0 || grow(out, out_capacity, first) != 0) {
         return 0;
     }
@@ -83,13 +73,14 @@ static size_t decode_stream(ZSTD_DCtx *context, const void *src, size_t src_byte
 }
 
 static size_t decode(size_t src_bytes, size_t *buffer_bytes, void **buffer) {
+    const int64_t expected_bytes = slci_h5_codec_expected(SLCI_H5_ZSTD);
     ZSTD_DCtx *context = ZSTD_createDCtx();
     if (context == NULL) {
         return 0;
     }
     void *out = NULL;
     size_t capacity = 0;
-    size_t made = decode_stream(context, *buffer, src_bytes, &out, &capacity);
+    size_t made = decode_stream(context, *buffer, src_bytes, expected_bytes, &out, &capacity);
     ZSTD_freeDCtx(context);
     if (made == 0 || (expected_bytes > 0 && made != (size_t)expected_bytes)) {
         (void)H5free_memory(out);
@@ -123,23 +114,11 @@ static size_t encode(int level, size_t src_bytes, size_t *buffer_bytes, void **b
 }
 
 /* Returning 0 is how a filter reports failure. */
-static size_t zstd_filter(unsigned flags, size_t n_values, const unsigned values[], size_t n_bytes,
-                          size_t *buffer_bytes, void **buffer) {
+size_t slci_h5_zstd_filter(unsigned flags, size_t n_values, const unsigned values[], size_t n_bytes,
+                           size_t *buffer_bytes, void **buffer) {
     if ((flags & H5Z_FLAG_REVERSE) != 0) {
         return decode(n_bytes, buffer_bytes, buffer);
     }
     const int level = n_values > 0 ? (int)values[0] : 0;
     return encode(level, n_bytes, buffer_bytes, buffer);
-}
-
-void slci_h5_zstd_register(void) {
-    static const H5Z_class2_t description = {
-        .version = H5Z_CLASS_T_VERS,
-        .id = ZSTD_FILTER,
-        .encoder_present = 1,
-        .decoder_present = 1,
-        .name = "zstd",
-        .filter = zstd_filter,
-    };
-    (void)H5Zregister(&description);
 }

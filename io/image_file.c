@@ -14,7 +14,7 @@ static const struct {
     const char *extension;
     const slci_image_format *format;
 } extensions[] = {
-    {".fits", &slci_format_fits}, {".fit", &slci_format_fits},  {".h5", &slci_format_h5},
+    {".fits", &slci_format_fits}, {".fit", &slci_format_fits}, {".h5", &slci_format_h5},
     {".hdf5", &slci_format_h5},   {".png", &slci_format_png},
 };
 
@@ -28,8 +28,10 @@ static slc_status find_format(const char *path, const slci_image_format **out) {
             return SLC_OK;
         }
     }
-    return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: the extension says which picture is wanted: .fits, .h5 "
-                    "or .png; found '%s'", path, dot == NULL ? "" : dot);
+    return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                    "%s: the extension says which picture is wanted: .fits, .h5 "
+                    "or .png; found '%s'",
+                    path, dot == NULL ? "" : dot);
 }
 
 /* That the numbers describe a picture, and that its size in bytes can be said. */
@@ -37,16 +39,19 @@ static slc_status check_shape(const char *path, const slc_image_meta *meta) {
     int64_t bytes = 0;
     if (meta->nx < 1 || meta->ny < 1 || meta->n_planes < 1 || meta->n_parts < 1 ||
         meta->n_parts > 2) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: a picture of %lld x %lld pixels, %lld planes and "
-                        "%d parts", path, (long long)meta->nx, (long long)meta->ny,
-                        (long long)meta->n_planes, meta->n_parts);
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "%s: a picture of %lld x %lld pixels, %lld planes and "
+                        "%d parts",
+                        path, (long long)meta->nx, (long long)meta->ny, (long long)meta->n_planes,
+                        meta->n_parts);
     }
     if (!slc_checked_mul(meta->nx, meta->ny, &bytes) ||
         !slc_checked_mul(bytes, meta->n_planes, &bytes) ||
         !slc_checked_mul(bytes, 8 * (int64_t)meta->n_parts, &bytes) || bytes > INT64_MAX / 2) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: %lld x %lld pixels in %lld planes are more bytes "
-                        "than 63 bits can count", path, (long long)meta->nx, (long long)meta->ny,
-                        (long long)meta->n_planes);
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "%s: %lld x %lld pixels in %lld planes are more bytes "
+                        "than 63 bits can count",
+                        path, (long long)meta->nx, (long long)meta->ny, (long long)meta->n_planes);
     }
     return SLC_OK;
 }

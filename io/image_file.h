@@ -33,7 +33,7 @@ typedef struct slc_image_meta {
     int n_parts;              /* 1 real; 2 real and imaginary (.h5 only) */
     bool is_double;           /* FITS: BITPIX -64, else -32 */
     double scale_rad;
-    double reference_x, reference_y; /* 0-based pixel of the tangent point; nx/2, ny/2 unless moved */
+    double reference_x, reference_y; /* 0-based pixel of the tangent point: nx/2, ny/2 or moved */
     double ra_rad, dec_rad;          /* of the tangent point */
     char frame[16];                  /* RADESYS: "ICRS" or "FK5" */
     double equinox;                  /* written for FK5 only */
@@ -42,15 +42,15 @@ typedef struct slc_image_meta {
     int stokes;                      /* 1 I, -5 XX, -6 YY, -1 RR, -2 LL */
     bool has_position;               /* false: a plain set with no phase centre */
     bool has_frequency;
-    char unit[32];                   /* "Jy/beam" */
+    char unit[32]; /* "Jy/beam" */
     char telescope[64], object[64];
-    char date_obs[32];               /* "2017-04-11T01:02:03.456", UTC */
-    slc_beam beam;                   /* of the whole; planes: see plane_beam */
-    const slc_beam *plane_beam;      /* [n_planes] or NULL; lent */
-    char method[32];                 /* SLCMETH: "direct" */
-    double epsilon;                  /* SLCEPS */
-    int64_t n_used, n_flagged;       /* SLCNVIS, SLCNFLAG */
-    double weight_sum, abs_sum;      /* SLCWSUM, SLCSABS */
+    char date_obs[32];          /* "2017-04-11T01:02:03.456", UTC */
+    slc_beam beam;              /* of the whole; planes: see plane_beam */
+    const slc_beam *plane_beam; /* [n_planes] or NULL; lent */
+    char method[32];            /* SLCMETH: "direct" */
+    double epsilon;             /* SLCEPS */
+    int64_t n_used, n_flagged;  /* SLCNVIS, SLCNFLAG */
+    double weight_sum, abs_sum; /* SLCWSUM, SLCSABS */
     int n_history;
     char history[SLC_IMAGE_HISTORY_LINES][72]; /* options that change the result, one a line */
 } slc_image_meta;

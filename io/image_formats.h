@@ -27,8 +27,8 @@ typedef struct slci_card {
 typedef struct slci_cards {
     int n;
     slci_card card[SLCI_MAX_CARDS];
-    int n_remarks;            /* facts in words, beside the history: COMMENT */
-    const char *remark[4];    /* static */
+    int n_remarks;         /* facts in words, beside the history: COMMENT */
+    const char *remark[4]; /* static */
 } slci_cards;
 
 /* All keywords but those that belong to the FITS container (SIMPLE, BITPIX, NAXIS...). What is

@@ -51,8 +51,7 @@ static void add_real(slci_cards *cards, const char *name, double real, const cha
     }
 }
 
-static void add_integer(slci_cards *cards, const char *name, int64_t integer,
-                        const char *comment) {
+static void add_integer(slci_cards *cards, const char *name, int64_t integer, const char *comment) {
     add_card(cards, name, SLCI_CARD_INTEGER, comment)->integer = integer;
 }
 

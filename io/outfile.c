@@ -28,7 +28,7 @@
 static void folder_of(const char *path, char folder[SLC_PATH_BYTES]) {
     const char *const slash = strrchr(path, '/');
     if (slash == NULL) {
-        (void)strcpy(folder, ".");
+        memcpy(folder, ".", 2);
         return;
     }
     const size_t n = slash == path ? 1 : (size_t)(slash - path);
@@ -54,17 +54,20 @@ static const char *describe_mode(mode_t mode) {
     return "a device";
 }
 
-/* The name to write to: `path`, or what it points at where it is a symbolic link. */
+/* The name to write to: `path`, shorter than SLC_PATH_BYTES, or what it points at where it is a
+ * symbolic link. */
 static slc_status follow_link(const char *path, char final_path[SLC_PATH_BYTES]) {
     struct stat info;
     if (lstat(path, &info) != 0 || !S_ISLNK(info.st_mode)) {
-        (void)strcpy(final_path, path);
+        memcpy(final_path, path, strlen(path) + 1);
         return SLC_OK;
     }
     char *const target = realpath(path, NULL);
     if (target == NULL) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s is a link whose target cannot be reached: %s; name "
-                        "the target itself", path, strerror(errno));
+        return SLC_FAIL(SLC_ERROR_OUTPUT,
+                        "%s is a link whose target cannot be reached: %s; name "
+                        "the target itself",
+                        path, strerror(errno));
     }
     const size_t n = strlen(target);
     if (n < SLC_PATH_BYTES) {
@@ -88,8 +91,10 @@ static slc_status check_final(const char *path, bool overwrite) {
         return SLC_OK; /* absent; whether it can be made is seen by making the temporary file */
     }
     if (!S_ISREG(info.st_mode)) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s is %s; the output is renamed into place when it is "
-                        "whole, so name an ordinary file", path, describe_mode(info.st_mode));
+        return SLC_FAIL(SLC_ERROR_OUTPUT,
+                        "%s is %s; the output is renamed into place when it is "
+                        "whole, so name an ordinary file",
+                        path, describe_mode(info.st_mode));
     }
     if (!overwrite) {
         return SLC_FAIL(SLC_ERROR_OUTPUT, "%s exists; --overwrite replaces it", path);
@@ -169,9 +174,10 @@ static slc_status check_space(const char *path, int64_t needed_bytes) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         (uint64_t)needed_bytes > (uint64_t)limit.rlim_cur) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s needs %lld bytes, and this process may write files of "
-                        "at most %llu (ulimit -f)", path, (long long)needed_bytes,
-                        (unsigned long long)limit.rlim_cur);
+        return SLC_FAIL(SLC_ERROR_OUTPUT,
+                        "%s needs %lld bytes, and this process may write files of "
+                        "at most %llu (ulimit -f)",
+                        path, (long long)needed_bytes, (unsigned long long)limit.rlim_cur);
     }
     char folder[SLC_PATH_BYTES];
     folder_of(path, folder);
@@ -246,8 +252,10 @@ slc_status slc_outfile_commit(slc_outfile *out) {
             reason = errno;
         }
         if (reason == EEXIST) {
-            status = SLC_FAIL(SLC_ERROR_OUTPUT, "%s has appeared during the run; --overwrite "
-                              "replaces it", out->final_path);
+            status = SLC_FAIL(SLC_ERROR_OUTPUT,
+                              "%s has appeared during the run; --overwrite "
+                              "replaces it",
+                              out->final_path);
         } else if (reason != 0) {
             status = SLC_FAIL(SLC_ERROR_OUTPUT, "cannot give %s its name: %s", out->final_path,
                               strerror(reason));

@@ -23,7 +23,7 @@ extern "C" {
 
 typedef struct slc_outfile {
     char final_path[SLC_PATH_BYTES];
-    char temporary_path[SLC_PATH_BYTES + 32]; /* same folder, same extension; "" when none is open */
+    char temporary_path[SLC_PATH_BYTES + 32]; /* same folder and extension; "": none is open */
     bool overwrite;
 } slc_outfile;
 

@@ -3,8 +3,10 @@
 
 static slc_status png_check(const char *name, const slc_image_meta *meta) {
     (void)meta;
-    return SLC_FAIL(SLC_ERROR_UNSUPPORTED, "%s: this Sluice was built without libpng "
-                    "(libpng-dev) and cannot write PNG; name a .fits or .h5 file", name);
+    return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                    "%s: this Sluice was built without libpng "
+                    "(libpng-dev) and cannot write PNG; name a .fits or .h5 file",
+                    name);
 }
 
 static int64_t png_bytes(const slc_image_meta *meta) {
@@ -13,7 +15,7 @@ static int64_t png_bytes(const slc_image_meta *meta) {
 }
 
 static slc_status png_write(const char *temporary, const char *name, const slc_image_meta *meta,
-                             const double *image, slc_log *log) {
+                            const double *image, slc_log *log) {
     (void)temporary;
     (void)image;
     (void)log;

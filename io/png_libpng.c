@@ -39,13 +39,16 @@ typedef struct png_job {
 
 static slc_status png_check(const char *name, const slc_image_meta *meta) {
     if (meta->n_parts != 1) {
-        return SLC_FAIL(SLC_ERROR_UNSUPPORTED, "%s: PNG has no complex images; --complex needs a "
-                        ".h5 file", name);
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                        "%s: PNG has no complex images; --complex needs a "
+                        ".h5 file",
+                        name);
     }
     if (meta->nx > MAX_SIDE || meta->ny > MAX_SIDE) {
-        return SLC_FAIL(SLC_ERROR_UNSUPPORTED, "%s: %lld x %lld pixels; PNG readers take at most "
-                        "%lld a side; write .fits or .h5", name, (long long)meta->nx,
-                        (long long)meta->ny, (long long)MAX_SIDE);
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                        "%s: %lld x %lld pixels; PNG readers take at most "
+                        "%lld a side; write .fits or .h5",
+                        name, (long long)meta->nx, (long long)meta->ny, (long long)MAX_SIDE);
     }
     return SLC_OK;
 }
@@ -154,8 +157,7 @@ static void describe(png_job *job) {
                    "without a value are transparent.",
                    (long long)meta->n_planes, (long long)meta->nx, (long long)meta->ny,
                    job->range.low, unit, SLCI_PNG_LOW_PERCENT, job->range.high, unit,
-                   SLCI_PNG_HIGH_PERCENT,
-                   (long long)(meta->nx * meta->ny - job->range.n_finite));
+                   SLCI_PNG_HIGH_PERCENT, (long long)(meta->nx * meta->ny - job->range.n_finite));
     if (plain != (locale_t)0) {
         (void)uselocale(before);
         freelocale(plain);

@@ -97,8 +97,7 @@ int slci_png_level(const slci_png_range *range, double value) {
 void slci_png_colours(uint8_t colour[256][3]) {
     /* Green's equation 2: two directions across the diagonal, neither of which changes the
      * brightness 0.30 R + 0.59 G + 0.11 B. */
-    static const double across[3][2] = {
-        {-0.14861, 1.78277}, {-0.29227, -0.90649}, {1.97294, 0.0}};
+    static const double across[3][2] = {{-0.14861, 1.78277}, {-0.29227, -0.90649}, {1.97294, 0.0}};
     memset(colour[0], 128, 3);
     for (int level = 1; level < 256; level++) {
         const double grey = (level - 1) / 254.0;

@@ -32,7 +32,7 @@ typedef struct slc_sky_component {
 typedef struct slc_sky {
     int64_t n_components;
     slc_sky_component *components; /* owned */
-    double reference_hz;
+    double reference_hz; /* 0: the first channel's */
 } slc_sky;
 
 /* Reads a text file: a line per component, `ra dec flux [major minor angle [index]]` or
@@ -41,7 +41,9 @@ SLC_API SLC_MUST_USE slc_status slc_sky_read(const char *path, double ra_rad, do
                                              slc_sky *out);
 
 /* The built-in sky: a double-lobed radio galaxy with a core and background sources, scaled to the
- * picture `field_rad` wide. */
+ * picture `field_rad` wide, at most SLC_SKY_GALAXY_MAX_FIELD_RAD. SLC_ERROR_ARGUMENT, SLC_ERROR_MEMORY.
+ */
+#define SLC_SKY_GALAXY_MAX_FIELD_RAD 1.2
 SLC_API SLC_MUST_USE slc_status slc_sky_galaxy(double field_rad, slc_sky *out);
 SLC_API void slc_sky_destroy(slc_sky *sky);
 

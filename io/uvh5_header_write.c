@@ -44,19 +44,25 @@ slc_status slci_uvh5_check_header(const char *path, const slc_uvh5_header *heade
     }
     if (!isfinite(header->latitude_deg) || !isfinite(header->longitude_deg) ||
         !isfinite(header->altitude_m) || !isfinite(header->ra_rad) || !isfinite(header->dec_rad)) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: the telescope's place or the phase centre is not "
-                        "a number", path);
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "%s: the telescope's place or the phase centre is not "
+                        "a number",
+                        path);
     }
     for (int64_t c = 0; c < header->n_channels; c++) {
         if (!isfinite(header->freq_hz[c]) || !isfinite(header->channel_width_hz[c])) {
-            return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: channel %lld has no finite frequency and "
-                            "width", path, (long long)c);
+            return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                            "%s: channel %lld has no finite frequency and "
+                            "width",
+                            path, (long long)c);
         }
     }
     for (int64_t k = 0; k < header->n_antennas * 3; k++) {
         if (!isfinite(header->antenna_positions_m[k]) || header->antenna_names[k / 3] == NULL) {
-            return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: antenna %lld has no name or no finite "
-                            "position", path, (long long)(k / 3));
+            return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                            "%s: antenna %lld has no name or no finite "
+                            "position",
+                            path, (long long)(k / 3));
         }
     }
     return SLC_OK;
@@ -67,15 +73,13 @@ static slc_status write_values(const slci_h5_output *output, hid_t group, const 
                                hid_t file_type, hid_t memory_type, int rank, const hsize_t *shape,
                                const void *values) {
     const hid_t list = slci_h5_plist(H5P_DATASET_CREATE);
-    const hid_t space =
-        rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, shape, NULL);
+    const hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, shape, NULL);
     hid_t dataset = -1;
     if (list >= 0 && space >= 0) {
         dataset = H5Dcreate2(group, name, file_type, space, H5P_DEFAULT, list, H5P_DEFAULT);
     }
     slc_status status = SLC_OK;
-    if (dataset < 0 ||
-        H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
+    if (dataset < 0 || H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
         status = slci_h5_output_fail(output, name);
     }
     (void)H5Dclose(dataset);
@@ -151,8 +155,8 @@ static slc_status write_antennas(const slci_h5_output *output, hid_t group,
     SLC_TRY_GOTO(done, write_values(output, group, "antenna_numbers", H5T_STD_I64LE,
                                     H5T_NATIVE_INT64, 1, shape, numbers));
     if (header->antenna_diameter_m > 0) {
-        status = write_values(output, group, "antenna_diameters", H5T_IEEE_F64LE,
-                              H5T_NATIVE_DOUBLE, 1, shape, diameters);
+        status = write_values(output, group, "antenna_diameters", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
+                              1, shape, diameters);
     }
 done:
     free(diameters);

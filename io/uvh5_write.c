@@ -183,9 +183,9 @@ static slc_status create_field(slc_uvh5_writer *writer, hid_t data_group, int f)
     const hid_t list = make_layout(writer, is_data, type);
     field->memory_type = make_type(field_table[f].element, false);
     if (type >= 0 && space >= 0 && list >= 0 && field->memory_type >= 0) {
-        field->dataset = H5Dcreate2(is_data ? data_group : writer->header_group,
-                                    field_table[f].name, type, space, H5P_DEFAULT, list,
-                                    H5P_DEFAULT);
+        field->dataset =
+            H5Dcreate2(is_data ? data_group : writer->header_group, field_table[f].name, type,
+                       space, H5P_DEFAULT, list, H5P_DEFAULT);
     }
     const slc_status status =
         field->dataset < 0 ? slci_h5_output_fail(writer->output, field_table[f].name) : SLC_OK;
@@ -198,8 +198,8 @@ static slc_status create_field(slc_uvh5_writer *writer, hid_t data_group, int f)
 static slc_status create_datasets(slc_uvh5_writer *writer, const slc_uvh5_header *header) {
     SLC_TRY(slci_uvh5_write_header(writer->output, header, &writer->header_group));
     const hid_t list = slci_h5_plist(H5P_GROUP_CREATE);
-    const hid_t data_group = H5Gcreate2(slci_h5_output_file(writer->output), "Data", H5P_DEFAULT,
-                                        list, H5P_DEFAULT);
+    const hid_t data_group =
+        H5Gcreate2(slci_h5_output_file(writer->output), "Data", H5P_DEFAULT, list, H5P_DEFAULT);
     slc_status status = SLC_OK;
     if (data_group < 0) {
         status = slci_h5_output_fail(writer->output, "group /Data");
@@ -220,9 +220,11 @@ static slc_status choose_chunks(const char *path, slc_uvh5_writer *writer, int64
     int64_t bytes = 0;
     if (!slc_checked_mul(writer->n_channels, writer->n_polarisations, &samples) ||
         !slc_checked_mul(samples, 8, &bytes) || wanted_rows < 0) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: a row of %lld channels and %lld polarisations in "
-                        "chunks of %lld rows", path, (long long)writer->n_channels,
-                        (long long)writer->n_polarisations, (long long)wanted_rows);
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "%s: a row of %lld channels and %lld polarisations in "
+                        "chunks of %lld rows",
+                        path, (long long)writer->n_channels, (long long)writer->n_polarisations,
+                        (long long)wanted_rows);
     }
     const int64_t rows = wanted_rows > 0 ? wanted_rows : slc_max_i64(CHUNK_BYTES / bytes, 1);
     writer->chunk_rows = slc_min_i64(rows, writer->n_rows);
@@ -234,8 +236,10 @@ static slc_status choose_chunks(const char *path, slc_uvh5_writer *writer, int64
     if (!slc_checked_mul(writer->chunk_rows, writer->chunk_channels, &chunk_bytes) ||
         !slc_checked_mul(chunk_bytes, writer->n_polarisations * 8, &chunk_bytes) ||
         chunk_bytes > MAX_CHUNK_BYTES) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: chunks of %lld rows are larger than HDF5's limit "
-                        "of 4 GiB", path, (long long)rows);
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "%s: chunks of %lld rows are larger than HDF5's limit "
+                        "of 4 GiB",
+                        path, (long long)rows);
     }
     return SLC_OK;
 }
@@ -360,8 +364,10 @@ static slc_status count_time(slc_uvh5_writer *writer, double time) {
         return SLC_OK;
     }
     if (writer->n_times_seen == writer->n_times) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: the header claims %lld times; another comes at "
-                        "row %lld", writer->file.final_path, (long long)writer->n_times,
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "%s: the header claims %lld times; another comes at "
+                        "row %lld",
+                        writer->file.final_path, (long long)writer->n_times,
                         (long long)(writer->n_written + writer->n_staged));
     }
     memmove(writer->times + place + 1, writer->times + place,
@@ -376,10 +382,11 @@ static slc_status count_row(slc_uvh5_writer *writer, const slc_uvh5_rows *rows, 
     const int64_t second = rows->antenna_2[k];
     if (first < 0 || first >= writer->n_antennas || second < 0 || second >= writer->n_antennas ||
         !isfinite(rows->time_jd[k])) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: row %lld of the block has antennas %lld and %lld "
-                        "of %lld at time %g", writer->file.final_path, (long long)k,
-                        (long long)first, (long long)second, (long long)writer->n_antennas,
-                        rows->time_jd[k]);
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "%s: row %lld of the block has antennas %lld and %lld "
+                        "of %lld at time %g",
+                        writer->file.final_path, (long long)k, (long long)first, (long long)second,
+                        (long long)writer->n_antennas, rows->time_jd[k]);
     }
     unsigned char *const is_seen = &writer->is_seen[first * writer->n_antennas + second];
     writer->n_baselines_seen += *is_seen == 0;
@@ -411,9 +418,11 @@ static slc_status check_claims(const slc_uvh5_writer *writer) {
     };
     for (size_t k = 0; k < sizeof claims / sizeof claims[0]; k++) {
         if (claims[k].claimed != claims[k].found) {
-            return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: the header claims %lld %s, and the rows have "
-                            "%lld", writer->file.final_path, (long long)claims[k].claimed,
-                            claims[k].name, (long long)claims[k].found);
+            return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                            "%s: the header claims %lld %s, and the rows have "
+                            "%lld",
+                            writer->file.final_path, (long long)claims[k].claimed, claims[k].name,
+                            (long long)claims[k].found);
         }
     }
     return SLC_OK;

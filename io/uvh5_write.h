@@ -25,18 +25,18 @@ typedef struct slc_uvh5_header {
     int64_t n_rows; /* exactly as many must be appended */
     int64_t n_channels, n_polarisations, n_antennas, n_times, n_baselines;
     double latitude_deg, longitude_deg, altitude_m;
-    double ra_rad, dec_rad;              /* sidereal phase centre, ICRS */
-    const double *freq_hz;               /* [n_channels] */
-    const double *channel_width_hz;      /* [n_channels] */
-    const int *polarisations;            /* [n_polarisations] AIPS codes */
-    const char *const *antenna_names;    /* [n_antennas] */
-    const double *antenna_positions_m;   /* [n_antennas, 3] ECEF minus the telescope's position */
-    double antenna_diameter_m;           /* 0: not written */
+    double ra_rad, dec_rad;            /* sidereal phase centre, ICRS */
+    const double *freq_hz;             /* [n_channels] */
+    const double *channel_width_hz;    /* [n_channels] */
+    const int *polarisations;          /* [n_polarisations] AIPS codes */
+    const char *const *antenna_names;  /* [n_antennas] */
+    const double *antenna_positions_m; /* [n_antennas, 3] ECEF minus the telescope's position */
+    double antenna_diameter_m;         /* 0: not written */
     const char *telescope, *object, *history;
 } slc_uvh5_header;
 
 typedef struct slc_uvh5_options {
-    int zstd_level;  /* 0: no compression; else shuffle + zstd (filter 32015) at this level */
+    int zstd_level;     /* 0: no compression; else shuffle + zstd (filter 32015) at this level */
     int64_t chunk_rows; /* 0: chosen so that a chunk is about 1 MiB */
     bool overwrite;
 } slc_uvh5_options;
@@ -44,14 +44,14 @@ typedef struct slc_uvh5_options {
 /* A block of rows, all host memory, lent during the call. */
 typedef struct slc_uvh5_rows {
     int64_t n_rows;
-    const double *uvw_m;            /* [n_rows, 3], position(ant_2) - position(ant_1) */
-    const double *time_jd;          /* [n_rows] UTC, middle of the integration */
-    const double *lst_rad;          /* [n_rows] */
-    const double *integration_s;    /* [n_rows] */
+    const double *uvw_m;                  /* [n_rows, 3], position(ant_2) - position(ant_1) */
+    const double *time_jd;                /* [n_rows] UTC, middle of the integration */
+    const double *lst_rad;                /* [n_rows] */
+    const double *integration_s;          /* [n_rows] */
     const int64_t *antenna_1, *antenna_2; /* [n_rows], indices into the header's antennas */
-    const float *vis;               /* [n_rows, n_channels, n_polarisations, 2] */
-    const uint8_t *flags;           /* [n_rows, n_channels, n_polarisations]; NULL: none flagged */
-    const float *nsamples;          /* the same shape; NULL: all 1 */
+    const float *vis;                     /* [n_rows, n_channels, n_polarisations, 2] */
+    const uint8_t *flags;  /* [n_rows, n_channels, n_polarisations]; NULL: none flagged */
+    const float *nsamples; /* the same shape; NULL: all 1 */
 } slc_uvh5_rows;
 
 /* SLC_ERROR_OUTPUT, SLC_ERROR_ARGUMENT (a header that contradicts itself), SLC_ERROR_MEMORY. */

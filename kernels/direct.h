@@ -75,14 +75,14 @@ typedef enum slc_direct_method {
 typedef struct slc_direct_setup {
     slc_direct_geometry geometry;
     int64_t n_channels;
-    int64_t granule_rows;    /* rows of one granule; rows × channels <= 4096 unless one row is more */
+    int64_t granule_rows;    /* of one granule; rows × channels <= 4096 unless one row is more */
     int64_t granule_samples; /* longest run summed in single precision, at most 4096 */
     int64_t tile_pixels;     /* T: kernel tiles are T × T pixels, aligned to the picture's corner */
     int64_t block_samples;   /* samples in one product before promotion (host) */
     int n_parts;             /* 1: real part; 2: real and imaginary (--complex) */
     bool is_psf;             /* V = 1 and always w (n-1) */
     int scale_bits;          /* of the fixed-point accumulators, core/fixed.h */
-    int max_terms;           /* most correction terms a product tile may use */
+    int max_terms;           /* most correction terms a tile may use; -1: no product here */
     double max_w;            /* wavelengths */
     double epsilon;          /* the promise: |ΔI| <= epsilon Σw|V| / Σw */
     double term_tolerance;   /* share of epsilon that the cut of the expansion may use */

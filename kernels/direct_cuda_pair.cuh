@@ -44,8 +44,7 @@ enum {
 
 /* ... and what each turn must be raised by so that the phase of turn 0 comes out as 0: half a turn,
  * and for FLAT what the rounding of its shift takes away. */
-template <int VARIANT>
-static __device__ __forceinline__ double slci_pair_offset(void) {
+template <int VARIANT> static __device__ __forceinline__ double slci_pair_offset(void) {
     return VARIANT == SLCI_CUDA_FLAT
                ? -1.0 - (0x1p+23 * (double)SLCI_TURN_UNIT + (double)SLCI_FLAT_SHIFT) /
                             (double)SLCI_TWO_PI
@@ -57,12 +56,14 @@ static __device__ __forceinline__ double slci_pair_offset(void) {
  *
  * A conversion from integer to float would use the unit that also gives the cosine, so the turn's
  * upper 23 bits become the fraction of a float in [1, 2) and its lower 9 bits the last bits of a
- * float in [2^23, 2^23 + 512): `lower_one` is the bits of 2^23, handed in so that the compiler keeps
- * it in a register, where one three-input operation masks and sets. For SINGLE `w_high` is 2πw, for WIDE w_high + w_low is w in
- * wavelengths; c_high + c_low is c. */
+ * float in [2^23, 2^23 + 512). `lower_one` is the bits of 2^23, handed in so that the compiler keeps
+ * it in a register, where one three-input operation masks and sets. For SINGLE `w_high` is 2πw, for
+ * WIDE w_high + w_low is w in wavelengths; c_high + c_low is c.
+ */
 template <int VARIANT>
-static __device__ __forceinline__ float slci_pair_phase(uint32_t turn, uint32_t lower_one, float w_high,
-                                                        float w_low, float c_high, float c_low) {
+static __device__ __forceinline__ float slci_pair_phase(uint32_t turn, uint32_t lower_one,
+                                                        float w_high, float w_low, float c_high,
+                                                        float c_low) {
     float small = 0.0f; /* turns, WIDE only */
     if (VARIANT == SLCI_CUDA_WIDE) {
         const float whole =

@@ -164,12 +164,13 @@ static slc_status gather(const host_call *call, int64_t row, int64_t channel, in
         }
     }
     if (!(ldexp(size * samples->scale, setup->scale_bits) < ldexp(1.0, SLC_FIXED_LAST_BIT))) {
-        return SLC_FAIL(SLC_ERROR_INPUT,
-                        "row %lld and the samples after it: the sum of weight times |visibility| is "
-                        "%g, more than 2^%d times that of the first rows, beyond the range of the "
-                        "picture's sums; flag these rows, or check their weights",
-                        (long long)(call->tile->origin[0] + row), size * samples->scale,
-                        SLC_FIXED_LAST_BIT - SLC_FIXED_FIRST_BIT);
+        return SLC_FAIL(
+            SLC_ERROR_INPUT,
+            "row %lld and the samples after it: the sum of weight times |visibility| is "
+            "%g, more than 2^%d times that of the first rows, beyond the range of the "
+            "picture's sums; flag these rows, or check their weights",
+            (long long)(call->tile->origin[0] + row), size * samples->scale,
+            SLC_FIXED_LAST_BIT - SLC_FIXED_FIRST_BIT);
     }
     return SLC_OK;
 }
@@ -230,13 +231,11 @@ static void merge(host_run *run, const slci_direct_view *view, const slci_direct
             if (!(slci_direct_r2(slci_direct_l(&setup->geometry, i), m) < 1.0)) {
                 continue;
             }
-            slc_fixed *pixel =
-                (slc_fixed *)(void *)(line + (i - call->tile->origin[2]) *
-                                                 call->image_stride_bytes[1]);
+            slc_fixed *pixel = (slc_fixed *)(void *)(line + (i - call->tile->origin[2]) *
+                                                                call->image_stride_bytes[1]);
             for (int r = 0; r < setup->n_parts; r++) {
                 const double value = scratch->sum[(r * pixels + y) * pixels + x] * scale;
-                pixel[r] =
-                    slc_fixed_add(pixel[r], slc_fixed_from_double(value, setup->scale_bits));
+                pixel[r] = slc_fixed_add(pixel[r], slc_fixed_from_double(value, setup->scale_bits));
             }
         }
     }
@@ -255,8 +254,7 @@ static slc_status run_unit(void *context, int64_t index, int worker) {
     const int64_t row = part / run->runs_per_granule * setup->granule_rows;
     const int64_t channel = part % run->runs_per_granule * setup->granule_samples;
     const int64_t n_rows = slc_min_i64(setup->granule_rows, call->tile->extent[0] - row);
-    const int64_t count =
-        slc_min_i64(setup->granule_samples, n_rows * setup->n_channels - channel);
+    const int64_t count = slc_min_i64(setup->granule_samples, n_rows * setup->n_channels - channel);
     SLC_TRY(gather(call, row, channel, count, &scratch.samples));
     if (scratch.samples.n == 0) {
         return SLC_OK;

@@ -80,12 +80,11 @@ static void make_panels(const slci_direct_view *view, slci_direct_scratch *scrat
     for (int64_t k = 0; k < n; k++) {
         const int64_t s = first + k;
         const double scatter = scatter_turns(s);
-        const slci_direct_ramp columns = {
-            .origin = slci_direct_centre_turns(view, samples, s) + scatter,
-            .u = samples->u[s],
-            .w = samples->w[s]};
-        const slci_direct_ramp rows = {
-            .origin = -scatter, .u = samples->v[s], .w = samples->w[s]};
+        const slci_direct_ramp columns = {.origin =
+                                              slci_direct_centre_turns(view, samples, s) + scatter,
+                                          .u = samples->u[s],
+                                          .w = samples->w[s]};
+        const slci_direct_ramp rows = {.origin = -scatter, .u = samples->v[s], .w = samples->w[s]};
         float *re = scratch->left + k * stride;
         view->simd->scaled(&columns, samples->a_re[s], samples->a_im[s], scratch->step_l,
                            scratch->curve_l, is_small, view->n, re, re + plane);

@@ -34,10 +34,10 @@ static void make_phases(const slci_direct_view *view, slci_direct_scratch *scrat
     const bool is_small = slci_direct_is_small(view, samples);
     for (int64_t k = 0; k < n; k++) {
         const int64_t s = first + k;
-        const slci_direct_ramp columns = {
-            .origin = slci_direct_centre_turns(view, samples, s) - samples->argument[s],
-            .u = samples->u[s],
-            .w = samples->w[s]};
+        const slci_direct_ramp columns = {.origin = slci_direct_centre_turns(view, samples, s) -
+                                                    samples->argument[s],
+                                          .u = samples->u[s],
+                                          .w = samples->w[s]};
         const slci_direct_ramp rows = {.origin = 0.0, .u = samples->v[s], .w = samples->w[s]};
         view->simd->turns(&columns, scratch->step_l, scratch->curve_l, is_small, view->n,
                           scratch->column + k * stride);

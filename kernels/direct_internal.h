@@ -75,12 +75,12 @@ const slci_direct_simd *slci_direct_simd_get(void);
 /* The samples of one granule that have a weight, in the order of the file. */
 typedef struct slci_direct_samples {
     int64_t n;
-    double *u, *v, *w;    /* [granule_samples] wavelengths */
-    float *a_re, *a_im;   /* w_k V_k / scale: at most 1 in size */
-    float *amplitude;     /* |a|; for sine tiles */
-    double *argument;     /* its argument in turns; for sine tiles */
-    double scale;         /* a power of two */
-    bool is_polar;        /* amplitude and argument are filled in */
+    double *u, *v, *w;          /* [granule_samples] wavelengths */
+    float *a_re, *a_im;         /* w_k V_k / scale: at most 1 in size */
+    float *amplitude;           /* |a|; for sine tiles */
+    double *argument;           /* its argument in turns; for sine tiles */
+    double scale;               /* a power of two */
+    bool is_polar;              /* amplitude and argument are filled in */
     double max_u, max_v, max_w; /* largest absolute values here */
 } slci_direct_samples;
 

@@ -19,9 +19,10 @@ slc_status slc_direct_job_init(const slc_direct_setup *setup, slc_device_kind de
                                int64_t n_rows, slc_job *out) {
     const slc_direct_kernel *kernel = slc_direct_kernel_get(device);
     if (kernel == NULL) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "direct imaging on this device: this build holds no kernel for it; build with "
-                        "CUDA, or choose the host device");
+        return SLC_FAIL(
+            SLC_ERROR_ARGUMENT,
+            "direct imaging on this device: this build holds no kernel for it; build with "
+            "CUDA, or choose the host device");
     }
     if (n_threads < 1 || n_rows < 0) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
@@ -43,7 +44,9 @@ slc_status slc_direct_job_init(const slc_direct_setup *setup, slc_device_kind de
     job.operands[SLC_DIRECT_CHANNELS] =
         input("channels", SLC_F64, SLC_AXIS_FIXED, setup->n_channels);
     slc_operand *image = &job.operands[SLC_DIRECT_IMAGE];
-    *image = (slc_operand){.name = "image", .dtype = SLC_FIXED128, .access = SLC_ACCESS_UPDATE,
+    *image = (slc_operand){.name = "image",
+                           .dtype = SLC_FIXED128,
+                           .access = SLC_ACCESS_UPDATE,
                            .rank = 3};
     image->axes[0] = 1;
     image->axes[1] = 2;

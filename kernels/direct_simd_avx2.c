@@ -1,5 +1,6 @@
-/* The pixel loops for AVX2 with fused multiply-add: one vector is 8 pixels, 4 in double. The target holds for this
- * file alone, so one binary runs on every processor; the loops are chosen at run time. */
+/* The pixel loops for AVX2 with fused multiply-add: one vector is 8 pixels, 4 in double. The target
+ * holds for this file alone, so one binary runs on every processor; the loops are chosen at run
+ * time. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

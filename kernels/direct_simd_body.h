@@ -61,8 +61,8 @@ SLCI_ALWAYS_INLINE void ramp_turns(const slci_direct_ramp *ramp, const double *r
                                    uint32_t *restrict turns) {
     const slci_direct_ramp line = *ramp;
     for (int x = 0; x < n; x++) {
-        const double phase =
-            multiply_add_double(line.w, curve[x], multiply_add_double(line.u, step[x], line.origin));
+        const double phase = multiply_add_double(line.w, curve[x],
+                                                 multiply_add_double(line.u, step[x], line.origin));
         turns[x] = fixed_turns(phase, is_small);
     }
 }

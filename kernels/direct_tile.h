@@ -28,13 +28,11 @@
 
 /* Direction cosine l of column `i`, m of row `j`; i and j may lie outside the picture. */
 static SLC_HOST_DEVICE inline double slci_direct_l(const slc_direct_geometry *geometry, int64_t i) {
-    return geometry->centre_l -
-           SLCI_MULTIPLY((double)(i - geometry->nx / 2), geometry->scale_rad);
+    return geometry->centre_l - SLCI_MULTIPLY((double)(i - geometry->nx / 2), geometry->scale_rad);
 }
 
 static SLC_HOST_DEVICE inline double slci_direct_m(const slc_direct_geometry *geometry, int64_t j) {
-    return geometry->centre_m +
-           SLCI_MULTIPLY((double)(j - geometry->ny / 2), geometry->scale_rad);
+    return geometry->centre_m + SLCI_MULTIPLY((double)(j - geometry->ny / 2), geometry->scale_rad);
 }
 
 /* l² + m²: below 1 within the horizon. Every decision about a pixel uses this sum. */
@@ -62,7 +60,8 @@ static SLC_HOST_DEVICE inline double slci_direct_w_factor(const slc_direct_setup
 }
 
 /* c(l, m) of the split, from differences of n - 1 so that small pictures keep their digits. */
-static SLC_HOST_DEVICE inline double slci_direct_c(const slc_direct_tile *tile, double l, double m) {
+static SLC_HOST_DEVICE inline double slci_direct_c(const slc_direct_tile *tile, double l,
+                                                   double m) {
     return (slci_direct_n_minus_1(l, m) - slci_direct_n_minus_1(l, tile->m0)) -
            (slci_direct_n_minus_1(tile->l0, m) - slci_direct_n_minus_1(tile->l0, tile->m0));
 }
@@ -130,10 +129,8 @@ static SLC_HOST_DEVICE inline slc_direct_tile slci_direct_tile_at(const slc_dire
     tile.y0 = ty * setup->tile_pixels;
     tile.n_terms = 0;
     tile.bound = 0.0;
-    const int64_t x1 =
-        tile.x0 + slci_direct_extent(tile.x0, setup->tile_pixels, geometry->nx) - 1;
-    const int64_t y1 =
-        tile.y0 + slci_direct_extent(tile.y0, setup->tile_pixels, geometry->ny) - 1;
+    const int64_t x1 = tile.x0 + slci_direct_extent(tile.x0, setup->tile_pixels, geometry->nx) - 1;
+    const int64_t y1 = tile.y0 + slci_direct_extent(tile.y0, setup->tile_pixels, geometry->ny) - 1;
     const double l_first = slci_direct_l(geometry, tile.x0);
     const double l_last = slci_direct_l(geometry, x1);
     const double m_first = slci_direct_m(geometry, tile.y0);

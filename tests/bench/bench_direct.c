@@ -62,12 +62,8 @@ static void make_data(int64_t n, double reach, double reach_w, test_direct_data 
         vis[2 * k + 1] = (float)uniform(&seed);
         weight[k] = 1.0f;
     }
-    *data = (test_direct_data){.n_rows = n,
-                               .n_channels = 1,
-                               .uvw_m = uvw,
-                               .vis = vis,
-                               .weight = weight,
-                               .channels = &one};
+    *data = (test_direct_data){
+        .n_rows = n, .n_channels = 1, .uvw_m = uvw, .vis = vis, .weight = weight, .channels = &one};
 }
 
 static void free_data(test_direct_data *data) {
@@ -214,12 +210,11 @@ int main(int n_words, char **words) {
     const double product = kernel_rate(&opt, device, &narrow, 1e-5, 200.0, "product");
     const double sine = kernel_rate(&opt, device, &wide, 2.0 / SIZE, 1e4, "sine");
     (void)printf("\n%d threads, loops %s, OpenBLAS core %s, %lld visibilities, %d x %d pixels\n",
-                 opt.n_threads, slci_direct_simd_get()->name, slci_direct_blas_core(),
-                 (long long)n, SIZE, SIZE);
+                 opt.n_threads, slci_direct_simd_get()->name, slci_direct_blas_core(), (long long)n,
+                 SIZE, SIZE);
     (void)printf("%-36s %12s %12s\n", "", "pairs/s", "of sgemm");
     (void)printf("%-36s %12.3g %12.3f\n", "bare cblas_sgemm", sgemm, 1.0);
-    (void)printf("%-36s %12.3g %12.3f\n", "product kernel, narrow field", product,
-                 product / sgemm);
+    (void)printf("%-36s %12.3g %12.3f\n", "product kernel, narrow field", product, product / sgemm);
     (void)printf("%-36s %12.3g %12.5f\n", "sine kernel, to the horizon", sine, sine / sgemm);
     (void)printf("%-36s %12.3g %12.5f\n", "plain sine and cosine a pair", loop, loop / sgemm);
     free_data(&narrow);

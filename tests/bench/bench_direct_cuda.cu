@@ -23,8 +23,7 @@ static bool is_good(cudaError_t error, const char *what) {
     return error == cudaSuccess;
 }
 
-template <bool IS_CONVERTED>
-static __global__ void cosines(float *out) {
+template <bool IS_CONVERTED> static __global__ void cosines(float *out) {
     float x[CHAINS];
 #pragma unroll
     for (int c = 0; c < CHAINS; c++) {
@@ -65,8 +64,7 @@ bool bench_special_rate(bool is_converted, double *per_second) {
         } else {
             cosines<false><<<blocks, threads>>>(d_out);
         }
-        good = is_good(cudaGetLastError(), "launch") &&
-               is_good(cudaEventRecord(end), "event") &&
+        good = is_good(cudaGetLastError(), "launch") && is_good(cudaEventRecord(end), "event") &&
                is_good(cudaEventSynchronize(end), "special functions") &&
                is_good(cudaEventElapsedTime(&ms, begin, end), "event");
         best_ms = ms < best_ms ? ms : best_ms;
@@ -158,7 +156,8 @@ static bool time_peer(int n, const float *d_uvw, const float2 *d_vis, int size, 
     const int64_t pixels = (int64_t)size * size;
     const unsigned blocks = (unsigned)((pixels + per_block - 1) / per_block);
     cudaEvent_t begin, end;
-    bool good = is_good(cudaEventCreate(&begin), "event") && is_good(cudaEventCreate(&end), "event");
+    bool good =
+        is_good(cudaEventCreate(&begin), "event") && is_good(cudaEventCreate(&end), "event");
     float best_ms = INFINITY;
     for (int run = 0; run < repeats && good; run++) {
         float ms = 0.0f;

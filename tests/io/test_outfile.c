@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "io/outfile.h"
-#include "support/test_child.h"
+#include "tests/support/test_child.h"
 
 static void put_text(const char *path, const char *text) {
     FILE *const file = fopen(path, "w");
@@ -25,8 +25,14 @@ static void expect_text(const char *path, const char *text) {
 static void makes_files_of_any_name(void **state) {
     (void)state;
     static const char *const names[] = {
-        "plain.fits", "two words.fits",  "it's \"quoted\".h5", "[brackets](x)+1.fits",
-        "\xc3\xa4\xe2\x98\x83.png", "no_extension", ".hidden",  "-dash.h5",
+        "plain.fits",
+        "two words.fits",
+        "it's \"quoted\".h5",
+        "[brackets](x)+1.fits",
+        "\xc3\xa4\xe2\x98\x83.png",
+        "no_extension",
+        ".hidden",
+        "-dash.h5",
     };
     char directory[TEST_PATH_BYTES];
     test_directory_create(directory);
@@ -60,7 +66,7 @@ static void keeps_the_extension_of_long_names(void **state) {
     for (int k = 0; k < 125; k++) {
         memcpy(name + 2 * k, "\xc3\xa4", 2);
     }
-    (void)strcpy(name + 250, ".fits");
+    memcpy(name + 250, ".fits", 6);
     test_join(directory, name, path);
     slc_outfile out;
     TEST_OK(slc_outfile_begin(path, false, &out));
@@ -68,7 +74,7 @@ static void keeps_the_extension_of_long_names(void **state) {
     assert_string_equal(out.temporary_path + n - 5, ".fits");
     TEST_OK(slc_outfile_commit(&out));
     assert_int_equal(access(path, F_OK), 0);
-    (void)strcpy(name + 250, ".fitsx");
+    memcpy(name + 250, ".fitsx", 7);
     test_join(directory, name, path);
     TEST_FAILS(slc_outfile_check(path, false, 0), SLC_ERROR_OUTPUT, "too long");
     test_directory_remove(directory);

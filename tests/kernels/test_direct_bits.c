@@ -8,7 +8,7 @@
 #include "kernels/direct.h"
 #include "tests/support/test_direct.h"
 
-#define N_ROWS 900
+#define N_ROWS 450
 #define N_CHANNELS 20
 #define SIZE_X 150
 #define SIZE_Y 70
@@ -19,8 +19,10 @@ typedef struct field {
     int n_parts;
 } field;
 
-static const field fields[] = {
-    {1e-4, 200, 32, 1}, {1e-4, 200, 64, 2}, {0.016, 40, 32, 1}, {0.016, 3000, 32, 2}};
+static const field fields[] = {{1e-4, 200, 32, 1},
+                               {1e-4, 200, 64, 2},
+                               {0.016, 40, 32, 1},
+                               {0.016, 3000, 32, 2}};
 
 static double uvw[3 * N_ROWS];
 static float vis[2 * N_ROWS * N_CHANNELS];
@@ -60,8 +62,8 @@ static void choose(const field *f, slc_device_kind device, slc_direct_setup *set
 }
 
 static void compare(const field *f, int n_threads, const slc_fixed *const *expected) {
-    static const test_direct_tiling tilings[] = {{0, 0, 0, 0}, {1, 0, 0, 0}, {2, 1, 0, 0},
-                                                 {3, 0, 2, 0}, {1, 1, 1, 0}};
+    static const test_direct_tiling tilings[] = {
+        {0, 0, 0, 0}, {1, 0, 0, 0}, {2, 1, 0, 0}, {3, 0, 2, 0}, {1, 1, 1, 0}};
     const int64_t bytes = (int64_t)sizeof(slc_fixed) * SIZE_X * SIZE_Y * f->n_parts;
     slc_fixed *image = test_allocate(bytes);
     test_devices devices;
@@ -92,8 +94,7 @@ static void any_tiling_gives_the_same_bits(void **state) {
             slc_direct_setup setup;
             choose(f, devices.device[d]->kind, &setup);
             const test_direct_data data = {N_ROWS, N_CHANNELS, uvw, vis, weight, channels};
-            expected[d] =
-                test_allocate((int64_t)sizeof(slc_fixed) * SIZE_X * SIZE_Y * f->n_parts);
+            expected[d] = test_allocate((int64_t)sizeof(slc_fixed) * SIZE_X * SIZE_Y * f->n_parts);
             test_direct_tiling whole = {0};
             TEST_OK(test_direct_run(devices.device[d], &setup, &data, &whole, expected[d]));
         }

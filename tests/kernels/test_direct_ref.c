@@ -12,7 +12,9 @@ static const double one_channel = 1.0;
 /* l grows to the left and m upwards: a quarter turn of u at the pixel left of the centre. */
 static void signs_and_axes(void **state) {
     (void)state;
-    const slc_direct_geometry geometry = {.nx = 3, .ny = 3, .scale_rad = 0.01,
+    const slc_direct_geometry geometry = {.nx = 3,
+                                          .ny = 3,
+                                          .scale_rad = 0.01,
                                           .is_w_projected = true};
     const double uvw[3] = {25.0, 10.0, 0.0};
     const float vis[2] = {1.0f, 0.0f};
@@ -30,8 +32,8 @@ static void signs_and_axes(void **state) {
 /* l = 0.6, m = 0: n = 0.8 exactly, so w = 1 turns by -0.2 (phased) or 0.8 (not). */
 static void n_and_n_minus_1(void **state) {
     (void)state;
-    slc_direct_geometry geometry = {.nx = 1, .ny = 1, .scale_rad = 0.1, .centre_l = 0.6,
-                                    .is_w_projected = true};
+    slc_direct_geometry geometry = {
+        .nx = 1, .ny = 1, .scale_rad = 0.1, .centre_l = 0.6, .is_w_projected = true};
     const double uvw[3] = {0.0, 0.0, 1.0};
     const float vis[2] = {0.0f, 1.0f};
     const float weight[1] = {1.0f};
@@ -49,7 +51,9 @@ static void n_and_n_minus_1(void **state) {
 static void a_source_peaks_on_its_pixel(void **state) {
     (void)state;
     enum { N_ROWS = 40, N_CHANNELS = 2 };
-    const slc_direct_geometry geometry = {.nx = 9, .ny = 8, .scale_rad = 0.01,
+    const slc_direct_geometry geometry = {.nx = 9,
+                                          .ny = 8,
+                                          .scale_rad = 0.01,
                                           .is_w_projected = true};
     const double channels[N_CHANNELS] = {1.0, 1.25};
     const double l = 0.03; /* column 1 */
@@ -89,7 +93,9 @@ static void a_source_peaks_on_its_pixel(void **state) {
 
 static void the_horizon_is_nan(void **state) {
     (void)state;
-    const slc_direct_geometry geometry = {.nx = 5, .ny = 1, .scale_rad = 0.5,
+    const slc_direct_geometry geometry = {.nx = 5,
+                                          .ny = 1,
+                                          .scale_rad = 0.5,
                                           .is_w_projected = true};
     const double uvw[3] = {0.0, 0.0, 0.0};
     const float vis[2] = {1.0f, 0.0f};

@@ -1,4 +1,4 @@
-#include "support/test_child.h"
+#include "tests/support/test_child.h"
 
 #include <grp.h>
 #include <sched.h>

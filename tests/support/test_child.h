@@ -7,7 +7,7 @@
 #ifndef SLC_TESTS_SUPPORT_TEST_CHILD_H
 #define SLC_TESTS_SUPPORT_TEST_CHILD_H
 
-#include "support/test_support.h"
+#include "tests/support/test_support.h"
 
 typedef slc_status (*test_child_body)(void *context);
 

@@ -79,8 +79,8 @@ static inline slc_status test_direct_image_tile(test_direct_state *state, int64_
         tile.origin[0] = row;
         tile.extent[0] = slc_min_i64(state->extent[0], state->data->n_rows - row);
         SLC_TRY(test_direct_copy_rows(state, row, tile.extent[0]));
-        SLC_TRY(slc_stream_copy(state->stream, state->d_tile, &tile, sizeof tile,
-                                SLC_COPY_TO_DEVICE));
+        SLC_TRY(
+            slc_stream_copy(state->stream, state->d_tile, &tile, sizeof tile, SLC_COPY_TO_DEVICE));
         SLC_TRY(slc_stream_synchronize(state->stream));
         const int64_t begin = slc_clock_ns();
         SLC_TRY(state->job.tile(state->job.state, &arguments));
@@ -111,7 +111,8 @@ static inline slc_status test_direct_open(test_direct_state *state) {
     SLC_TRY(slc_stream_copy(state->stream, state->d_operand[SLC_DIRECT_CHANNELS],
                             state->data->channels, 8 * state->data->n_channels,
                             SLC_COPY_TO_DEVICE));
-    return state->job.prepare == NULL ? SLC_OK : state->job.prepare(state->job.state, state->device);
+    return state->job.prepare == NULL ? SLC_OK
+                                      : state->job.prepare(state->job.state, state->device);
 }
 
 static inline slc_status test_direct_tiles(test_direct_state *state, int64_t *kernel_ns,
@@ -143,9 +144,9 @@ static inline slc_status test_direct_run(slc_device *device, const slc_direct_se
     const int64_t pixels = setup->tile_pixels;
     SLC_TRY(slc_direct_job_init(setup, device->kind, slc_pool_size(device->pool), data->n_rows,
                                 &state.job));
-    state.extent[0] = tiling->granules == 0 ? data->n_rows
-                                            : slc_min_i64(data->n_rows, tiling->granules *
-                                                                            setup->granule_rows);
+    state.extent[0] = tiling->granules == 0
+                          ? data->n_rows
+                          : slc_min_i64(data->n_rows, tiling->granules * setup->granule_rows);
     state.extent[1] = tiling->tiles_y == 0
                           ? setup->geometry.ny
                           : slc_min_i64(setup->geometry.ny, tiling->tiles_y * pixels);

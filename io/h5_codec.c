@@ -1,0 +1,48 @@
+/* The list of Sluice's own codecs, and what they are told about the chunk at hand. */
+#include "io/h5_codec.h"
+
+#include <hdf5.h>
+#include <string.h>
+
+static const struct {
+    int filter;
+    const char *name;
+    unsigned can_encode;
+    H5Z_func_t function;
+} codecs[SLCI_H5_CODECS] = {
+    [SLCI_H5_ZSTD] = {32015, "zstd", 1, slci_h5_zstd_filter},
+    [SLCI_H5_LZF] = {32000, "lzf", 0, slci_h5_lzf_filter},
+    [SLCI_H5_BITSHUFFLE] = {32008, "bitshuffle", 0, slci_h5_bitshuffle_filter},
+};
+
+static _Thread_local int64_t expected_bytes[SLCI_H5_CODECS];
+
+slci_h5_codec slci_h5_codec_of(int filter) {
+    slci_h5_codec codec = SLCI_H5_ZSTD;
+    while (codec < SLCI_H5_CODECS && codecs[codec].filter != filter) {
+        codec++;
+    }
+    return codec;
+}
+
+void slci_h5_codec_expect(const int64_t bytes[SLCI_H5_CODECS]) {
+    memcpy(expected_bytes, bytes, sizeof expected_bytes);
+}
+
+int64_t slci_h5_codec_expected(slci_h5_codec codec) {
+    return expected_bytes[codec];
+}
+
+void slci_h5_codec_register(void) {
+    for (int k = 0; k < SLCI_H5_CODECS; k++) {
+        const H5Z_class2_t description = {
+            .version = H5Z_CLASS_T_VERS,
+            .id = codecs[k].filter,
+            .encoder_present = codecs[k].can_encode,
+            .decoder_present = 1,
+            .name = codecs[k].name,
+            .filter = codecs[k].function,
+        };
+        (void)H5Zregister(&description);
+    }
+}

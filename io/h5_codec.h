@@ -1,0 +1,55 @@
+/* The compressions that Sluice brings into HDF5 itself, so that a file reads the same on every machine:
+ * zstd (32015), LZF (32000, what h5py and pyuvdata write), bitshuffle (32008, bare, with LZ4, with
+ * zstd). Stock systems have no plugin for the first, a broken one for the second, and one for the
+ * third that returns wrong data when zstd is inside.
+ *
+ *     slci_h5_codec_expect(dataset->codec_bytes);      // then H5Dread in the same thread
+ */
+#ifndef SLC_IO_H5_CODEC_H
+#define SLC_IO_H5_CODEC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum slci_h5_codec {
+    SLCI_H5_ZSTD,
+    SLCI_H5_LZF,
+    SLCI_H5_BITSHUFFLE,
+    SLCI_H5_CODECS
+} slci_h5_codec;
+
+/* The codec of a filter's number, or SLCI_H5_CODECS. */
+slci_h5_codec slci_h5_codec_of(int filter);
+
+/* What each codec must give for a chunk, for this thread until the next call; 0: not known. HDF5 tells
+ * a filter nothing of it, and reads past the end of what a filter gives when that is too short. */
+void slci_h5_codec_expect(const int64_t bytes[SLCI_H5_CODECS]);
+int64_t slci_h5_codec_expected(slci_h5_codec codec);
+
+/* A chunk of HDF5 is smaller than 4 GiB. */
+#define SLCI_H5_MAX_CHUNK_BYTES ((int64_t)UINT32_MAX)
+
+/* Makes HDF5 use all of them in this process. With the lock of io/h5_file.h held. */
+void slci_h5_codec_register(void);
+
+/* HDF5's filter functions (H5Z_func_t). */
+size_t slci_h5_zstd_filter(unsigned flags, size_t n_values, const unsigned values[], size_t n_bytes,
+                           size_t *buffer_bytes, void **buffer);
+size_t slci_h5_lzf_filter(unsigned flags, size_t n_values, const unsigned values[], size_t n_bytes,
+                          size_t *buffer_bytes, void **buffer);
+size_t slci_h5_bitshuffle_filter(unsigned flags, size_t n_values, const unsigned values[],
+                                 size_t n_bytes, size_t *buffer_bytes, void **buffer);
+
+/* One block each, for bitshuffle and for tests. Both write at most `capacity` bytes and return how many,
+ * or -1 where the input is damaged or does not fit. */
+int64_t slci_lzf_decode(const void *src, int64_t n_bytes, void *dst, int64_t capacity);
+int64_t slci_lz4_decode(const void *src, int64_t n_bytes, void *dst, int64_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,63 @@
+/* A plain set in HDF5: /u, /v, /w [rows] in wavelengths, /vis [rows] or [rows, channels], perhaps
+ * /weight; the attributes sign, ra_rad, dec_rad and freq_hz of the root group. */
+#include <math.h>
+#include <stdio.h>
+
+#include "io/h5_header.h"
+#include "io/vis_plain.h"
+
+static slc_status read_attributes(slci_plain *plain) {
+    const char *path = plain->base.path;
+    slci_phase *phase = &plain->base.header.phase;
+    SLC_TRY(slci_h5_get_attribute_or(plain->file, path, "sign", 1.0, &plain->sign));
+    SLC_TRY(slci_h5_get_attribute_or(plain->file, path, "freq_hz", 0.0, &plain->freq_hz));
+    SLC_TRY(slci_h5_get_attribute_or(plain->file, path, "ra_rad", (double)NAN, &phase->lon_rad));
+    SLC_TRY(slci_h5_get_attribute_or(plain->file, path, "dec_rad", (double)NAN, &phase->lat_rad));
+    if (!isfinite(plain->freq_hz) || plain->freq_hz < 0.0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: the attribute freq_hz is %g, expected a frequency",
+                        path, plain->freq_hz);
+    }
+    if (isnan(phase->lon_rad) && isnan(phase->lat_rad)) {
+        phase->lon_rad = 0.0;
+        phase->lat_rad = 0.0;
+        plain->base.header.is_place_assumed = true;
+    }
+    if (!isfinite(phase->lon_rad) || !(fabs(phase->lat_rad) <= (double)M_PI_2 + 1e-9)) {
+        return SLC_FAIL(SLC_ERROR_INPUT,
+                        "%s: the attributes ra_rad and dec_rad are %g and %g, expected both or "
+                        "none",
+                        path, phase->lon_rad, phase->lat_rad);
+    }
+    return SLC_OK;
+}
+
+static slc_status open_columns(slci_plain *plain) {
+    static const char *const names[SLCI_PLAIN_COLUMNS] = {"/u", "/v", "/w", "/vis", "/weight"};
+    for (int k = 0; k < SLCI_PLAIN_COLUMNS; k++) {
+        if (slci_h5_find(plain->file, names[k]) != SLCI_H5_ABSENT) {
+            SLC_TRY(slci_h5_dataset_open(plain->file, plain->base.path, names[k],
+                                         &plain->columns[k].set));
+        }
+    }
+    return SLC_OK;
+}
+
+slc_status slci_plain_h5_open(const char *path, slci_h5_id file, const slc_vis_options *options,
+                              slci_vis_part **out) {
+    slci_plain *plain = NULL;
+    const slc_status made = slci_plain_create(path, "plain HDF5", &plain);
+    if (made != SLC_OK) {
+        slci_h5_close(file);
+        return made;
+    }
+    plain->file = file;
+    slc_status status = SLC_OK;
+    SLC_TRY_GOTO(failed, open_columns(plain));
+    SLC_TRY_GOTO(failed, read_attributes(plain));
+    SLC_TRY_GOTO(failed, slci_plain_check(plain, options));
+    *out = &plain->base;
+    return SLC_OK;
+failed:
+    slci_plain_destroy(plain);
+    return status;
+}

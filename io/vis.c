@@ -1,0 +1,300 @@
+/* Visibility sets: opening by kind, joining files, and reading runs of rows from the files they fall
+ * into. Rows of the set are those of the first file, then of the second, and so on. */
+#include "io/vis.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/checked.h"
+#include "core/clock.h"
+#include "io/h5_data.h"
+#include "io/vis_set.h"
+
+static const slc_source_ops vis_ops;
+
+/* ---- opening ---------------------------------------------------------------------------------- */
+
+/* What local file headers and the end record of an empty archive begin with. */
+static bool is_zip(const char *path) {
+    char start[4] = "";
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    const bool is_read = descriptor >= 0 && read(descriptor, start, sizeof start) == 4;
+    if (descriptor >= 0) {
+        (void)close(descriptor);
+    }
+    return is_read && (memcmp(start, "PK\3\4", 4) == 0 || memcmp(start, "PK\5\6", 4) == 0);
+}
+
+static slc_status open_part(const char *path, const slc_vis_options *options, slci_vis_part **out) {
+    slci_file_stamp stamp;
+    SLC_TRY(slci_file_stamp_get(path, &stamp));
+    if (is_zip(path)) {
+        return slci_npz_open(path, options, out);
+    }
+    if (!slci_h5_is_hdf5(path)) {
+        return SLC_FAIL(SLC_ERROR_INPUT,
+                        "%s: file signature not found: neither HDF5 (UVH5 or a plain set) nor .npz",
+                        path);
+    }
+    slci_h5_id file;
+    SLC_TRY(slci_h5_open(path, options->log, &file));
+    const bool has_header = slci_h5_find(file, "/Header") == SLCI_H5_GROUP;
+    if (has_header && slci_h5_find(file, "/Data") == SLCI_H5_GROUP) {
+        return slci_uvh5_open(path, file, options, out);
+    }
+    if (slci_h5_find(file, "/u") == SLCI_H5_DATASET ||
+        slci_h5_find(file, "/vis") == SLCI_H5_DATASET) {
+        return slci_plain_h5_open(path, file, options, out);
+    }
+    slci_h5_close(file);
+    return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                    "%s: neither UVH5 (groups /Header and /Data%s) nor a plain set (/u, /v, /w, /vis)",
+                    path, has_header ? ", of which /Data is missing" : "");
+}
+
+/* FNV-1a, 64 bits. */
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t n) {
+    const unsigned char *bytes = data;
+    for (size_t k = 0; k < n; k++) {
+        hash = (hash ^ bytes[k]) * 0x100000001b3ULL;
+    }
+    return hash;
+}
+
+static uint64_t hash_i64(uint64_t hash, int64_t value) {
+    return hash_bytes(hash, &value, sizeof value);
+}
+
+/* Names, sizes and times of the files, and what is selected from them. */
+static void identify(slci_vis *vis) {
+    uint64_t hash = 0xcbf29ce484222325ULL;
+    for (int k = 0; k < vis->n_parts; k++) {
+        const slci_vis_part *part = vis->parts[k];
+        hash = hash_bytes(hash, part->path, strlen(part->path) + 1);
+        hash = hash_i64(hash, part->stamp.bytes);
+        hash = hash_i64(hash, part->stamp.modified_ns);
+    }
+    const slci_vis_selection *s = &vis->selection;
+    hash = hash_i64(hash, s->channel_begin);
+    hash = hash_i64(hash, s->n_channels);
+    hash = hash_i64(hash, s->n_used * 100 + s->used[0]);
+    hash = hash_i64(hash, s->n_used == 2 ? s->used[1] : 0);
+    hash = hash_i64(hash, s->is_sum + 2 * s->use_autos + 4 * s->use_unit_weights +
+                              8 * s->weight_by_time + 16 * s->conjugate + 32 * s->has_times +
+                              64 * s->has_uv_range);
+    const double limits[4] = {s->has_times ? s->time_low : 0.0, s->has_times ? s->time_high : 0.0,
+                              s->uv_min, s->uv_max};
+    hash = hash_bytes(hash, limits, sizeof limits);
+    hash = hash_bytes(hash, vis->meta.phase_centre_name, strlen(vis->meta.phase_centre_name));
+    (void)snprintf(vis->base.identity, sizeof vis->base.identity,
+                   "vis:%d:%" PRId64 ":%016" PRIx64 ":%.160s", vis->n_parts, vis->meta.n_rows, hash,
+                   vis->parts[0]->path);
+}
+
+static slc_status open_parts(slci_vis *vis, const char *const *paths,
+                             const slc_vis_options *options) {
+    for (int k = 0; k < vis->n_parts; k++) {
+        SLC_TRY(open_part(paths[k], options, &vis->parts[k]));
+        if (!slc_checked_add(vis->first_row[k], vis->parts[k]->header.n_rows,
+                             &vis->first_row[k + 1])) {
+            return SLC_FAIL(SLC_ERROR_INPUT, "%s: more than 2^63 rows", paths[k]);
+        }
+    }
+    vis->meta.n_rows = vis->first_row[vis->n_parts];
+    return SLC_OK;
+}
+
+static slc_status scan_parts(slci_vis *vis, const slc_vis_options *options) {
+    slci_vis_sets sets;
+    memset(&sets, 0, sizeof sets);
+    slc_status status = SLC_OK;
+    for (int k = 0; k < vis->n_parts && status == SLC_OK; k++) {
+        status = vis->parts[k]->ops->scan(vis->parts[k], &sets);
+    }
+    if (status == SLC_OK) {
+        status = slci_vis_check_agreement(vis); /* an ephemeris is placed by the scan */
+    }
+    if (status == SLC_OK) {
+        status = slci_vis_place(vis, &sets, options);
+    }
+    slci_vis_sets_destroy(&sets);
+    return status;
+}
+
+static slc_status make_fields(slci_vis *vis) {
+    const int64_t n_rows = vis->meta.n_rows;
+    const int64_t shape[2] = {n_rows, vis->meta.n_channels};
+    const int64_t uvw_shape[2] = {n_rows, 3};
+    SLC_TRY(slc_layout_dense(SLC_F64, 2, uvw_shape, &vis->base.fields[SLC_VIS_UVW]));
+    SLC_TRY(slc_layout_dense(SLC_C64, 2, shape, &vis->base.fields[SLC_VIS_DATA]));
+    SLC_TRY(slc_layout_dense(SLC_F32, 2, shape, &vis->base.fields[SLC_VIS_WEIGHT]));
+    vis->base.shared_rank = 1;
+    vis->base.n_fields = SLC_VIS_N_FIELDS;
+    return SLC_OK;
+}
+
+static slc_status open_set(slci_vis *vis, const char *const *paths,
+                           const slc_vis_options *options) {
+    SLC_TRY(open_parts(vis, paths, options));
+    SLC_TRY(slci_vis_choose(vis, options));
+    SLC_TRY(scan_parts(vis, options));
+    SLC_TRY(make_fields(vis));
+    for (int k = 0; k < vis->n_parts; k++) {
+        SLC_TRY(vis->parts[k]->ops->select(vis->parts[k], &vis->selection));
+    }
+    identify(vis);
+    (void)snprintf(vis->base.name, sizeof vis->base.name, vis->n_parts == 1 ? "%.200s" : "%.200s and others",
+                   vis->parts[0]->path);
+    return SLC_OK;
+}
+
+static void destroy(slc_source *source) {
+    slci_vis *vis = (slci_vis *)source;
+    for (int k = 0; k < vis->n_parts && vis->parts != NULL; k++) {
+        if (vis->parts[k] != NULL) {
+            vis->parts[k]->ops->destroy(vis->parts[k]);
+        }
+    }
+    free(vis->parts);
+    free(vis->first_row);
+    free(vis->freq_hz);
+    free(vis->channel_width_hz);
+    free(vis->wavelengths_per_metre);
+    free(vis);
+}
+
+slc_status slc_vis_open(const char *const *paths, int n_paths, const slc_vis_options *options,
+                        slc_source **out) {
+    if (n_paths < 1) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "no visibility file is given");
+    }
+    slci_vis *vis = calloc(1, sizeof *vis);
+    if (vis == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory to open %s", paths[0]);
+    }
+    vis->base.ops = &vis_ops;
+    vis->n_parts = n_paths;
+    vis->parts = calloc((size_t)n_paths, sizeof(slci_vis_part *));
+    vis->first_row = calloc((size_t)n_paths + 1, sizeof *vis->first_row);
+    const slc_status status =
+        vis->parts == NULL || vis->first_row == NULL
+            ? SLC_FAIL(SLC_ERROR_MEMORY, "no memory to open %d files", n_paths)
+            : open_set(vis, paths, options);
+    if (status != SLC_OK) {
+        destroy(&vis->base);
+        return status;
+    }
+    *out = &vis->base;
+    return SLC_OK;
+}
+
+const slc_vis_meta *slc_vis_get_meta(const slc_source *source) {
+    return &((const slci_vis *)source)->meta;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+/* The part that holds a row; of empty parts at one place the last. */
+static int part_of(const slci_vis *vis, int64_t row) {
+    int low = 0;
+    int high = vis->n_parts - 1;
+    while (low < high) {
+        const int middle = low + (high - low + 1) / 2;
+        if (vis->first_row[middle] <= row) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    return low;
+}
+
+static slc_status read_rows(slci_vis *vis, const slc_box *box, void *const *dst,
+                            slc_vis_counts *counts) {
+    const int64_t end = box->origin[0] + box->extent[0];
+    const int64_t n_channels = vis->meta.n_channels;
+    double *uvw = dst[SLC_VIS_UVW];
+    float *data = dst[SLC_VIS_DATA];
+    float *weight = dst[SLC_VIS_WEIGHT];
+    for (int64_t row = box->origin[0]; row < end;) {
+        const int k = part_of(vis, row);
+        const int64_t part_end = slc_min_i64(vis->first_row[k + 1], end);
+        const int64_t at = row - box->origin[0];
+        const slci_vis_target target = {
+            .uvw = uvw == NULL ? NULL : uvw + 3 * at,
+            .vis = data == NULL ? NULL : data + 2 * at * n_channels,
+            .weight = weight == NULL ? NULL : weight + at * n_channels,
+        };
+        SLC_TRY(vis->parts[k]->ops->read(vis->parts[k], row - vis->first_row[k], part_end - row,
+                                         &target, counts, &vis->base.counters));
+        row = part_end;
+    }
+    return SLC_OK;
+}
+
+static slc_status read_plain(slc_source *source, const slc_box *box, void *const *dst) {
+    slc_vis_counts counts = {0};
+    return read_rows((slci_vis *)source, box, dst, &counts);
+}
+
+slc_status slc_vis_read_counted(slc_source *source, const slc_box *rows, void *const *dst,
+                                slc_vis_counts *counts) {
+    slci_vis *vis = (slci_vis *)source;
+    const int64_t n_rows = vis->meta.n_rows;
+    if (rows->rank != 1 || rows->origin[0] < 0 || rows->extent[0] < 0 || rows->origin[0] > n_rows ||
+        rows->extent[0] > n_rows - rows->origin[0]) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "%s: %" PRId64 " rows from %" PRId64 " on asked for, there are %" PRId64,
+                        source->name, rows->extent[0], rows->origin[0], n_rows);
+    }
+    slc_vis_counts found = {0};
+    const int64_t begin_ns = slc_clock_ns();
+    const slc_status status = read_rows(vis, rows, dst, &found);
+    atomic_fetch_add(&source->counters.read_ns, slc_clock_ns() - begin_ns);
+    SLC_TRY(status);
+    *counts = found;
+    return SLC_OK;
+}
+
+static int64_t next_unit(slc_source *source, int axis, int64_t index) {
+    slci_vis *vis = (slci_vis *)source;
+    (void)axis; /* there is one: the row */
+    if (index >= vis->meta.n_rows) {
+        return index + 1;
+    }
+    const int k = part_of(vis, index);
+    slci_vis_part *part = vis->parts[k];
+    return vis->first_row[k] + part->ops->next_unit(part, index - vis->first_row[k]);
+}
+
+static slc_status finish(slc_source *source) {
+    const slci_vis *vis = (const slci_vis *)source;
+    for (int k = 0; k < vis->n_parts; k++) {
+        const slci_vis_part *part = vis->parts[k];
+        slci_file_stamp now;
+        SLC_TRY(slci_file_stamp_get(part->path, &now));
+        if (!slci_file_stamp_equal(&now, &part->stamp)) {
+            return SLC_FAIL(SLC_ERROR_INPUT,
+                            "%s: the file changed while it was read (%" PRId64 " bytes at first, "
+                            "%" PRId64 " now): the result cannot be trusted",
+                            part->path, part->stamp.bytes, now.bytes);
+        }
+    }
+    return SLC_OK;
+}
+
+slc_status slc_vis_describe(slc_source *source, int capacity, slc_vis_dataset *out, int *n) {
+    slci_vis *vis = (slci_vis *)source;
+    return vis->parts[0]->ops->describe(vis->parts[0], capacity, out, n);
+}
+
+static const slc_source_ops vis_ops = {
+    .read = read_plain,
+    .next_unit = next_unit,
+    .finish = finish,
+    .destroy = destroy,
+};

@@ -1,0 +1,149 @@
+#!/bin/bash
+# Everything that is refused before any file is looked at: one line, exit code 2, what was found and
+# what is accepted. The input does not exist, so whatever gets past the command line leaves with 3.
+# shellcheck source=tests/app/support_program.sh
+source "$(dirname "$0")/support_program.sh"
+
+image() { # CODE PATTERN OPTION…
+    local wanted=$1 pattern=$2
+    shift 2
+    refuses "$wanted" "$pattern" image nothing.uvh5 -o x.h5 -q --device host "$@"
+}
+
+# ---- commands
+run
+check "sluice alone prints its usage to standard error" grep -q '^usage: sluice' .err
+check "sluice alone leaves with 2" test "$code" -eq 2
+check "and prints nothing to standard output" test ! -s .out
+refuses 2 "no command 'imgae'; expected image, info, simulate" imgae
+refuses 2 "expected a command" --quiet image x
+refuses 2 "no command 'bogus'" help bogus
+accepts '^sluice [0-9]*\.[0-9]*\.[0-9]*$' --version
+accepts '^sluice [0-9]' image --version
+accepts 'sluice image' --help
+accepts 'Exit status' help
+for job in image info simulate; do
+    accepts "usage: sluice $job" "$job" --help
+    cp .out .direct
+    accepts "usage: sluice $job" help "$job"
+    check "help $job is $job --help" cmp -s .out .direct
+done
+accepts 'default: 512' image --help
+accepts 'default: 90 %' image -h
+accepts 'default: vla-d' simulate --help
+
+# ---- options in general
+refuses 2 'no input file' image
+refuses 2 'no output file' image nothing.uvh5
+refuses 2 'no file given' info
+refuses 2 'no output file' simulate
+refuses 2 'takes no input file' simulate -o y.uvh5 extra
+image 2 'no option --sizee; did you mean --size' --sizee 4
+image 2 'no option --vrm; did you mean --vram' --vrm=4
+image 2 'no option -x' -x
+image 2 '^sluice: --quiet takes no value' --quiet=1
+image 2 '^sluice: --size needs a value: N | NX NY | NXxNY' --size
+refuses 2 'needs a value' image nothing.uvh5 -o
+refuses 2 'found the option --size' image nothing.uvh5 -o --size 4
+image 2 'contradict' --verbose
+image 3 'nothing.uvh5'
+refuses 3 'dash' image -q --device host -o x.h5 -- --dash
+image 2 'an empty word' ''
+
+# ---- numbers
+for text in 1,5asec 20arcsec asec 1e400asec nanasec infdeg '20 asec' 20asecs '' 0x10rad; do
+    image 2 "^sluice: --scale: '.*deg, amin, asec, mas, uas or rad" --scale "$text"
+done
+image 2 "^sluice: --scale: '20' has no unit" --scale 20
+image 2 "^sluice: --scale: '' " --scale=
+image 2 '^sluice: --scale: .*above zero' --scale 0asec
+image 2 '^sluice: --scale: .*above zero' --scale -1asec
+for text in 128x x128 128X128 1.5 1e3 '' 128,128 1x2x3 '128 '; do
+    image 2 "^sluice: --size: '.*N, NX NY or NXxNY" --size "$text"
+done
+image 2 '^sluice: --size: .*out of range' --size 0
+image 2 '^sluice: --size: .*out of range' --size 99999999999999999999
+image 2 '^sluice: --size: .*out of range' --size 128 0
+image 2 '^sluice: --size: ' --size -4
+for text in 4Q 4m 4KB 1,5G nan inf '' '4 M' 4MM 0x10 1e400 99999999999999999999 9000000T 1.5; do
+    image 2 "^sluice: --vram: '.*512M, 0.5G or 800MB" --vram "$text"
+    image 2 "^sluice: --ram: '.*512M, 0.5G or 800MB" --ram "$text"
+done
+image 2 '^sluice: --vram: .*below zero' --vram -1
+image 2 '^sluice: --vram: .*below zero' --vram=-0.5G
+for text in 5 5:2 2:2 a:b 1:2:3 : '' -1:3 1.5:2 1:99999999999999999999; do
+    image 2 '^sluice: --channels: .*A:B' --channels "$text"
+    image 2 '^sluice: --times: .*A:B' --times "$text"
+done
+for text in 5 7:5 -1:5 1:nan 1:inf : '' 1,5:3 1:1e400; do
+    image 2 '^sluice: --uv-range: .*A:B' --uv-range "$text"
+done
+for text in 0 1 -1e-6 nan inf 1e-400 1e-6x '' 1,5e-6; do
+    image 2 '^sluice: --epsilon: ' --epsilon "$text"
+done
+for text in 0 -1 1.5 4097 '' 1e2 two 99999999999999999999; do
+    image 2 '^sluice: --threads: .*1 to 4096' --threads "$text"
+    image 2 '^sluice: --channels-out: ' --channels-out "${text/4097/1e9}"
+done
+for text in briggs briggs: briggs:0,5 briggs:nan briggs:99 Natural robust:0 ''; do
+    image 2 '^sluice: --weight: ' --weight "$text"
+done
+for text in i xx V XY '' 'I '; do
+    image 2 '^sluice: --pol: .*I, XX, YY, RR or LL' --pol "$text"
+done
+for text in gpu cuda: cuda:-1 cuda:x cuda:99999 CPU ''; do
+    image 2 '^sluice: --device: .*auto, host, cuda or cuda:N' --device "$text"
+done
+for text in 60.6,-30.3 60.6deg 04:60:00,1deg 1deg,91deg 1,5deg,2deg '' ,; do
+    image 2 '^sluice: --centre: ' --centre "$text"
+done
+
+# ---- simulate
+simulate() { # PATTERN OPTION…
+    local pattern=$1
+    shift
+    refuses 2 "$pattern" simulate -q -o y.uvh5 "$@"
+}
+simulate '^sluice: --freq: .*no unit.*Hz, kHz, MHz or GHz' --freq 1.4e9
+simulate '^sluice: --freq: .*above zero' --freq 0GHz
+simulate "^sluice: --freq: .*'ghz'" --freq 1ghz
+simulate '^sluice: --rows: ' --rows 0
+simulate '^sluice: --channels: ' --channels 1.5
+simulate '^sluice: --array: .*vla-d, meerkat or mwa' --array vla
+simulate '^sluice: --noise: ' --noise -1
+simulate '^sluice: --noise: ' --noise nan
+simulate '^sluice: --seed: ' --seed -1
+simulate '^sluice: --hours: ' --hours 0
+simulate '^sluice: --hours: ' --hours 25
+simulate '^sluice: --pols: .*1 to 2' --pols 3
+simulate '^sluice: --zstd: .*0 to 19' --zstd 20
+simulate '^sluice: --ra: ' --ra 60.6
+simulate '^sluice: --dec: ' --dec 91deg
+simulate 'go together' --ra 60.6deg
+
+# ---- names
+touch in.uvh5
+refuses 2 'an input and an output' image -q in.uvh5 -o in.uvh5 --overwrite
+ln -s in.uvh5 link.fits
+refuses 2 'an input and an output' image -q in.uvh5 -o link.fits --overwrite
+refuses 2 'two outputs' image -q in.uvh5 -o a.h5 -o ./a.h5
+refuses 2 'two outputs' image -q in.uvh5 -o a.h5 --psf "$work/a.h5"
+refuses 2 'two outputs' image -q in.uvh5 -o a.h5 --stats a.h5
+refuses 5 'no/such/folder' image -q in.uvh5 -o a.h5 --stats no/such/folder/s.json
+touch s.json
+refuses 5 's.json exists; --overwrite' image -q in.uvh5 -o a.h5 --stats s.json
+refuses 5 'exists' simulate -q -o in.uvh5
+rm in.uvh5 link.fits s.json
+
+# ---- a name with a newline stays one line
+refuses 3 'a?b' image -q --device host $'a\nb' -o x.h5
+
+# ---- the locale changes nothing
+for name in de_DE.UTF-8 de_DE.utf8 fr_FR.UTF-8; do
+    locale=$name
+    image 2 "ends in ',5asec'" --scale 1,5asec
+    image 3 'nothing.uvh5' --scale 1.5asec
+done
+
+check "nothing was written" test -z "$(ls)"
+verdict
