@@ -488,6 +488,9 @@ static slc_status run_image(slci_program *program, image_arguments *arguments) {
     SLC_TRY(slci_default_budgets(options->device, options->cuda_index, &arguments->budgets));
     options->vram_bytes = arguments->budgets.vram_bytes;
     options->ram_bytes = arguments->budgets.ram_bytes;
+    slc_log_detail(&program->log, "--vram %lld --ram %lld --threads %d",
+                   (long long)options->vram_bytes, (long long)options->ram_bytes,
+                   options->n_threads);
     options->inputs = arguments->inputs.words;
     options->n_inputs = arguments->inputs.n;
     options->outputs = arguments->outputs.words;

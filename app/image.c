@@ -9,6 +9,7 @@
 #include "app/image.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,11 +77,10 @@ static slc_status open_machine(slci_image_job *job) {
         device = job->own_device;
     }
     SLC_TRY(slc_budget_create(o->vram_bytes, o->ram_bytes, &job->budget));
-    job->imaging = (slci_imaging){
-        .options = o, .pool = device->pool, .device = device, .budget = job->budget};
+    job->imaging =
+        (slci_imaging){.options = o, .pool = device->pool, .device = device, .budget = job->budget};
     SLC_TRY(slc_device_get_limits(device, &job->imaging.limits));
-    (void)memcpy(job->result.device_name, job->imaging.limits.name,
-                 sizeof job->result.device_name);
+    (void)memcpy(job->result.device_name, job->imaging.limits.name, sizeof job->result.device_name);
     job->result.context_bytes = job->imaging.limits.context_bytes;
     return SLC_OK;
 }
@@ -93,10 +93,11 @@ static slc_status refuse_empty(const slci_image_job *job) {
                         job->vis->name, (long long)counts->flagged, (long long)counts->total);
     }
     if (counts->zero_weight > 0) {
-        return SLC_FAIL(SLC_ERROR_INPUT,
-                        "%s: no visibilities with weight: %lld of %lld flagged and nsamples is 0 or "
-                        "not finite for the rest; --unit-weights uses 1 instead of nsamples",
-                        job->vis->name, (long long)counts->flagged, (long long)counts->total);
+        return SLC_FAIL(
+            SLC_ERROR_INPUT,
+            "%s: no visibilities with weight: %lld of %lld flagged and nsamples is 0 or "
+            "not finite for the rest; --unit-weights uses 1 instead of nsamples",
+            job->vis->name, (long long)counts->flagged, (long long)counts->total);
     }
     return SLC_FAIL(SLC_ERROR_INPUT,
                     "%s: the selection leaves no visibilities: %lld looked at, %lld flagged, %lld "
@@ -113,8 +114,8 @@ static slc_status survey(slci_image_job *job) {
     job->meta = slc_vis_get_meta(job->vis);
     slc_log_note(o->log, "%s", job->meta->polarisation_text);
     slc_log_note(o->log, "%s", job->meta->phase_text);
-    const slci_survey_options survey_options = {
-        .wants_data = o->weighting != SLC_WEIGHT_NATURAL, .options = o};
+    const slci_survey_options survey_options = {.wants_data = o->weighting != SLC_WEIGHT_NATURAL,
+                                                .options = o};
     SLC_TRY(slci_survey_run(job->vis, &survey_options, &job->survey));
     return job->survey.n_weighted > 0 ? SLC_OK : refuse_empty(job);
 }
@@ -135,17 +136,19 @@ static slc_status choose_geometry(slci_image_job *job) {
                             job->vis->name);
         }
         g->scale_rad = fmin(1.0 / (FRINGE_PIXELS * job->survey.max_uv), 0.5);
-        slc_log_note(o->log, "--scale %.6grad (%.6g asec): three pixels per fringe of the longest "
+        slc_log_note(o->log,
+                     "--scale %.6grad (%.6g asec): three pixels per fringe of the longest "
                      "baseline, %.6g wavelengths",
                      g->scale_rad, g->scale_rad * 206264.80624709636, job->survey.max_uv);
     }
     if (o->has_centre &&
         !slci_sky_to_cosines(job->meta->ra_rad, job->meta->dec_rad, o->centre_ra_rad,
                              o->centre_dec_rad, &g->centre_l, &g->centre_m)) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "--centre lies 90 degrees or more from the phase centre of %s, or that file "
-                        "has none",
-                        job->vis->name);
+        return SLC_FAIL(
+            SLC_ERROR_ARGUMENT,
+            "--centre lies 90 degrees or more from the phase centre of %s, or that file "
+            "has none",
+            job->vis->name);
     }
     return SLC_OK;
 }
@@ -176,15 +179,13 @@ static slc_status open_plane(slci_image_job *job, int64_t p) {
     plane->meta = slc_vis_get_meta(plane->vis);
     SLC_TRY(slci_weighted_create(plane->vis, job->density.cell != NULL ? &job->density : NULL,
                                  &plane->weighted));
-    return slci_weighted_find_first(plane->weighted, false, &plane->first_sum,
-                                    &plane->has_weight);
+    return slci_weighted_find_first(plane->weighted, false, &plane->first_sum, &plane->has_weight);
 }
 
 static slc_status open_planes(slci_image_job *job) {
     job->n_planes = job->options->n_planes;
     if (job->n_planes > job->meta->n_channels) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "--channels-out %lld: only %lld channels are selected",
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--channels-out %lld: only %lld channels are selected",
                         (long long)job->n_planes, (long long)job->meta->n_channels);
     }
     job->plane = calloc((size_t)job->n_planes, sizeof *job->plane);
@@ -199,19 +200,19 @@ static slc_status open_planes(slci_image_job *job) {
 }
 
 static slci_pass_request pass_request(const slci_image_job *job, const slci_plane *plane) {
-    return (slci_pass_request){
-        .vis = plane->weighted,
-        .n_rows = plane->meta->n_rows,
-        .n_channels = plane->meta->n_channels,
-        .wavelengths_per_metre = plane->meta->wavelengths_per_metre,
-        .geometry = job->geometry,
-        .survey = {.max_u = job->survey.max_u,
-                   .max_v = job->survey.max_v,
-                   .max_w = job->survey.max_w,
-                   .n_samples = plane->meta->n_rows * plane->meta->n_channels,
-                   .first_granule_sum = plane->first_sum},
-        .n_parts = job->n_parts,
-        .stage = SLC_STAGE_IMAGE};
+    return (
+        slci_pass_request){.vis = plane->weighted,
+                           .n_rows = plane->meta->n_rows,
+                           .n_channels = plane->meta->n_channels,
+                           .wavelengths_per_metre = plane->meta->wavelengths_per_metre,
+                           .geometry = job->geometry,
+                           .survey = {.max_u = job->survey.max_u,
+                                      .max_v = job->survey.max_v,
+                                      .max_w = job->survey.max_w,
+                                      .n_samples = plane->meta->n_rows * plane->meta->n_channels,
+                                      .first_granule_sum = plane->first_sum},
+                           .n_parts = job->n_parts,
+                           .stage = SLC_STAGE_IMAGE};
 }
 
 /* The first plane that has data; plan, peak and record are its. */
@@ -297,7 +298,8 @@ static slc_status image_plane(slci_image_job *job, int64_t p) {
     if (!plane->has_weight) {
         fill_nan(image, values);
         job->result.n_fully_flagged_planes++;
-        slc_log_warning(job->options->log, "output channel %lld has no unflagged visibilities: its "
+        slc_log_warning(job->options->log,
+                        "output channel %lld has no unflagged visibilities: its "
                         "plane is NaN",
                         (long long)p);
         return SLC_OK;
@@ -394,6 +396,10 @@ static slc_status find_beam(slci_image_job *job, int64_t p) {
     if (!plane->beam.beam.is_valid) {
         slc_log_warning(job->options->log, "no beam could be fitted: %s", plane->beam.why_none);
     }
+    if (plane->beam.why_none != NULL) {
+        (void)snprintf(job->result.beam_why, sizeof job->result.beam_why, "%s",
+                       plane->beam.why_none);
+    }
     job->plane_beam[p] = plane->beam.beam;
     return SLC_OK;
 }
@@ -413,10 +419,10 @@ static void add_totals(slci_image_job *job) {
         result->abs_sum += totals->abs_sum;
     }
     const slc_engine_report *report = &result->report;
-    result->pairs_per_second = report->seconds_kernel > 0
-                                   ? (double)result->n_used * (double)result->finite_pixels /
-                                         report->seconds_kernel
-                                   : 0;
+    result->pairs_per_second =
+        report->seconds_kernel > 0
+            ? (double)result->n_used * (double)result->finite_pixels / report->seconds_kernel
+            : 0;
     const slc_budget_use host = slc_budget_get(job->budget, SLC_SPACE_HOST);
     const slc_budget_use device = slc_budget_get(job->budget, SLC_SPACE_DEVICE);
     result->vram_limit_bytes = device.limit_bytes;
@@ -469,7 +475,8 @@ static void warn_of_losses(const slci_image_job *job) {
                         (long long)result->n_outside_uniform);
     }
     if (job->meta->smear_rad > job->geometry.scale_rad) {
-        slc_log_warning(log, "the sky turns by %.3g pixels during the observation: positions are "
+        slc_log_warning(log,
+                        "the sky turns by %.3g pixels during the observation: positions are "
                         "those of its middle",
                         job->meta->smear_rad / job->geometry.scale_rad);
     }

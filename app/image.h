@@ -26,7 +26,11 @@
 extern "C" {
 #endif
 
-typedef enum slc_weighting { SLC_WEIGHT_NATURAL, SLC_WEIGHT_UNIFORM, SLC_WEIGHT_BRIGGS } slc_weighting;
+typedef enum slc_weighting {
+    SLC_WEIGHT_NATURAL,
+    SLC_WEIGHT_UNIFORM,
+    SLC_WEIGHT_BRIGGS
+} slc_weighting;
 
 typedef enum slc_progress_stage {
     SLC_STAGE_SURVEY,
@@ -46,26 +50,26 @@ typedef struct slc_image_options {
     int n_inputs;
     const char *const *outputs; /* .fits, .h5 or .png, as many as wanted */
     int n_outputs;
-    double *image;              /* NULL, or where the image goes: [n_planes, ny, nx, 1 or 2], host, */
-                                /* row 0 south, l falling with the column, NaN beyond the horizon */
-    const char *psf_path;       /* NULL: none */
-    int64_t nx, ny;             /* pixels; default 512 */
-    double scale_rad;           /* 0: three pixels per fringe of the longest baseline */
-    bool has_centre;            /* --centre: the picture is moved there, the projection is not */
+    double *image;        /* NULL, or where the image goes: [n_planes, ny, nx, 1 or 2], host, */
+                          /* row 0 south, l falling with the column, NaN beyond the horizon */
+    const char *psf_path; /* NULL: none */
+    int64_t nx, ny;       /* pixels; default 512 */
+    double scale_rad;     /* 0: three pixels per fringe of the longest baseline */
+    bool has_centre;      /* --centre: the picture is moved there, the projection is not */
     double centre_ra_rad, centre_dec_rad;
-    slc_vis_options vis;        /* selection, polarisation, weights of samples */
+    slc_vis_options vis; /* selection, polarisation, weights of samples */
     slc_weighting weighting;
-    double robust;              /* Briggs R */
-    int64_t n_planes;           /* --channels-out; default 1 */
+    double robust;    /* Briggs R */
+    int64_t n_planes; /* --channels-out; default 1 */
     bool is_complex;
-    double epsilon;             /* default 1e-6 */
-    int64_t vram_bytes;         /* budgets: zero is zero */
+    double epsilon;     /* default 1e-6 */
+    int64_t vram_bytes; /* budgets: zero is zero */
     int64_t ram_bytes;
     slc_device_choice device;
     int cuda_index;
-    int n_threads;              /* 0: as many as the process may use */
+    int n_threads; /* 0: as many as the process may use */
     bool overwrite;
-    bool dry_run;               /* survey and plan, compute and write nothing */
+    bool dry_run; /* survey and plan, compute and write nothing */
     slc_log *log;
     slc_progress_function progress;
     void *progress_context;
@@ -87,9 +91,9 @@ typedef struct slc_image_result {
     int64_t n_used, n_flagged, n_looked_at, n_nonfinite, n_outside_uniform;
     int64_t finite_pixels;
     int n_fully_flagged_planes;
-    double pairs_per_second; /* used samples × finite pixels / kernel seconds */
-    slc_plan plan;           /* of the image (of plane 0) */
-    slc_engine_report report; /* of the image: what moved and how long it took, all planes */
+    double pairs_per_second;      /* used samples × finite pixels / kernel seconds */
+    slc_plan plan;                /* of the image (of plane 0) */
+    slc_engine_report report;     /* of the image: what moved and how long it took, all planes */
     slc_engine_report psf_report; /* of the PSF, or of the patch of it that the beam needs */
     slc_numerics numerics;
     char device_name[128];
@@ -98,10 +102,10 @@ typedef struct slc_image_result {
     int64_t host_planned_bytes; /* image, uv density and staging; more than the limit: refused */
     int64_t output_bytes;       /* of one file, at 8 bytes a value */
     int64_t chunks_read, chunks_decoded; /* during the image passes, survey and PSF apart */
-    int64_t bytes_stored;       /* fetched from files during the image passes */
+    int64_t bytes_stored;                /* fetched from files during the image passes */
     double survey_seconds, write_seconds;
-    char kernel_why[256];    /* which tiles take which method, and why */
-    char beam_why[96];       /* why there is no beam (meta.beam.is_valid false); else "" */
+    char kernel_why[256]; /* which tiles take which method, and why */
+    char beam_why[96];    /* why there is no beam (meta.beam.is_valid false); else "" */
 } slc_image_result;
 
 SLC_API void slc_image_options_init(slc_image_options *options);

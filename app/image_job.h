@@ -14,7 +14,7 @@ typedef struct slci_plane {
     slc_source *vis;      /* owned, or the job's own when there is one plane */
     slc_source *weighted; /* owned */
     const slc_vis_meta *meta;
-    double first_sum;     /* of the image pass */
+    double first_sum; /* of the image pass */
     bool has_weight;
     slci_totals totals;
     slci_beam_fit beam;
@@ -32,12 +32,12 @@ typedef struct slci_image_job {
     slci_density density;
     slc_direct_geometry geometry;
     int64_t n_planes;
-    slci_plane *plane;      /* [n_planes] */
-    slc_beam *plane_beam;   /* [n_planes] */
+    slci_plane *plane;    /* [n_planes] */
+    slc_beam *plane_beam; /* [n_planes] */
     int n_parts;
-    double *image;          /* [n_planes, ny, nx, n_parts] */
-    double *psf;            /* [n_planes, ny, nx] or NULL */
-    int64_t image_bytes;    /* reserved for both */
+    double *image;       /* [n_planes, ny, nx, n_parts] */
+    double *psf;         /* [n_planes, ny, nx] or NULL */
+    int64_t image_bytes; /* reserved for both */
     slci_pass pass;
     slc_image_result result;
 } slci_image_job;

@@ -41,8 +41,7 @@ static void add_history(slc_image_meta *meta, const char *format, ...) {
     if (meta->n_history < SLC_IMAGE_HISTORY_LINES) {
         va_list arguments;
         va_start(arguments, format);
-        (void)vsnprintf(meta->history[meta->n_history], sizeof meta->history[0], format,
-                        arguments);
+        (void)vsnprintf(meta->history[meta->n_history], sizeof meta->history[0], format, arguments);
         va_end(arguments);
         meta->n_history++;
     }

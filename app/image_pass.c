@@ -7,9 +7,9 @@
 #include "core/fixed.h"
 
 /* Speeds for the plan's estimate of time, as measured once on the machines of docs/results; they never
- * touch a result. A core's sgemm does about 90·10⁹ operations a second with wide vectors; one
- * multiprocessor of an H200 does 14·10⁹ sines and cosines a second for as many pairs. */
-#define HOST_FLOPS_PER_THREAD 9e10
+ * touch a result. The host kernel's weighed operations are 64 a cycle of a core; one multiprocessor of
+ * an H200 does 14·10⁹ sines and cosines a second for as many pairs. */
+#define HOST_FLOPS_PER_THREAD 2.3e11
 #define CUDA_PAIRS_PER_PROCESSOR 1.4e10
 
 /* Thread blocks that one multiprocessor works on at a time. */
@@ -47,8 +47,9 @@ static void picture_destroy(slc_sink *sink) {
     (void)sink; /* lives in the caller's frame */
 }
 
-static const slc_sink_ops picture_ops = {
-    .write = picture_write, .commit = picture_commit, .destroy = picture_destroy};
+static const slc_sink_ops picture_ops = {.write = picture_write,
+                                         .commit = picture_commit,
+                                         .destroy = picture_destroy};
 
 /* ---- planning --------------------------------------------------------------------------------- */
 
@@ -90,8 +91,8 @@ slc_status slci_pass_prepare(const slci_imaging *imaging, const slci_pass_reques
                                        .is_psf = request->is_psf};
     SLC_TRY(slc_direct_choose(&direct, &pass->setup));
     slc_direct_summarise(&pass->setup, &pass->summary);
-    SLC_TRY(slc_direct_job_init(&pass->setup, imaging->device->kind,
-                                slc_pool_size(imaging->pool), request->n_rows, &pass->job));
+    SLC_TRY(slc_direct_job_init(&pass->setup, imaging->device->kind, slc_pool_size(imaging->pool),
+                                request->n_rows, &pass->job));
     return make_plan(imaging, pass);
 }
 
@@ -121,20 +122,20 @@ static slc_status run_engine(const slci_imaging *imaging, slci_pass *pass, slc_s
         [SLC_DIRECT_CHANNELS] = {.source = channels},
         [SLC_DIRECT_IMAGE] = {.sink = sink},
     };
-    pass_progress progress = {
-        .options = imaging->options,
-        .stage = request->stage,
-        .total = (double)request->n_rows * (double)request->n_channels *
-                 (double)request->geometry.nx * (double)request->geometry.ny};
-    const slc_engine_options options = {
-        .device = imaging->device,
-        .pool = imaging->pool,
-        .budget = imaging->budget,
-        .bindings = bindings,
-        .log = imaging->options->log,
-        .progress = imaging->options->progress != NULL ? report_progress : NULL,
-        .progress_context = &progress,
-        .cancel = imaging->options->cancel};
+    pass_progress progress = {.options = imaging->options,
+                              .stage = request->stage,
+                              .total = (double)request->n_rows * (double)request->n_channels *
+                                       (double)request->geometry.nx * (double)request->geometry.ny};
+    const slc_engine_options options = {.device = imaging->device,
+                                        .pool = imaging->pool,
+                                        .budget = imaging->budget,
+                                        .bindings = bindings,
+                                        .log = imaging->options->log,
+                                        .progress = imaging->options->progress != NULL
+                                                        ? report_progress
+                                                        : NULL,
+                                        .progress_context = &progress,
+                                        .cancel = imaging->options->cancel};
     return slc_engine_run(&pass->job, &pass->plan, &options, report);
 }
 
@@ -144,14 +145,17 @@ slc_status slci_pass_run(const slci_imaging *imaging, slci_pass *pass, double *i
     slc_layout layout;
     SLC_TRY(slc_layout_dense(SLC_F64, 1, &request->n_channels, &layout));
     slc_source *channels = NULL;
-    SLC_TRY(slc_source_create_memory("channels", &layout, request->wavelengths_per_metre,
-                                     &channels));
+    slc_status status = SLC_OK;
+    SLC_TRY(
+        slc_source_create_memory("channels", &layout, request->wavelengths_per_metre, &channels));
     picture_sink sink = {.base = {.ops = &picture_ops, .name = "image"},
                          .nx = request->geometry.nx,
                          .n_parts = request->n_parts,
                          .scale_bits = pass->setup.scale_bits,
                          .image = image};
-    const slc_status status = run_engine(imaging, pass, channels, &sink.base, report);
+    SLC_TRY_GOTO(done, slc_job_full_layout(&pass->job, SLC_DIRECT_IMAGE, &sink.base.layout));
+    status = run_engine(imaging, pass, channels, &sink.base, report);
+done:
     slc_source_destroy(channels);
     return status;
 }

@@ -19,7 +19,7 @@ typedef struct slci_imaging {
 } slci_imaging;
 
 typedef struct slci_pass_request {
-    slc_source *vis;      /* weighted, lent for the pass's life */
+    slc_source *vis; /* weighted, lent for the pass's life */
     int64_t n_rows, n_channels;
     const double *wavelengths_per_metre; /* [n_channels], lent */
     slc_direct_geometry geometry;

@@ -19,11 +19,11 @@
 
 /* Buffers for one block of rows. */
 typedef struct block {
-    int64_t n_rows;     /* capacity */
+    int64_t n_rows; /* capacity */
     int64_t n_channels;
-    double *uvw;        /* [n_rows, 3] */
-    float *vis;         /* [n_rows, n_channels, 2]; NULL when not wanted */
-    float *weight;      /* [n_rows, n_channels] */
+    double *uvw;   /* [n_rows, 3] */
+    float *vis;    /* [n_rows, n_channels, 2]; NULL when not wanted */
+    float *weight; /* [n_rows, n_channels] */
 } block;
 
 static void block_destroy(block *b) {
@@ -66,9 +66,8 @@ typedef void (*block_visitor)(void *context, const block *b, int64_t n_rows,
                               const slc_vis_meta *meta);
 
 /* Reads all rows in order, block by block. */
-static slc_status for_each_block(slc_source *vis, bool wants_data,
-                                 const slc_image_options *options, block_visitor visit,
-                                 void *context, slc_vis_counts *counts) {
+static slc_status for_each_block(slc_source *vis, bool wants_data, const slc_image_options *options,
+                                 block_visitor visit, void *context, slc_vis_counts *counts) {
     const slc_vis_meta *meta = slc_vis_get_meta(vis);
     block b = {0};
     SLC_TRY(block_create(meta, wants_data, &b));
@@ -141,8 +140,7 @@ static int64_t cell_of(const slci_density *d, double u, double v) {
     return iv * d->n_u + iu;
 }
 
-static void density_block(void *context, const block *b, int64_t n_rows,
-                          const slc_vis_meta *meta) {
+static void density_block(void *context, const block *b, int64_t n_rows, const slc_vis_meta *meta) {
     slci_density *density = context;
     for (int64_t r = 0; r < n_rows; r++) {
         for (int64_t c = 0; c < meta->n_channels; c++) {
@@ -220,15 +218,15 @@ void slci_density_destroy(slci_density *density) {
 
 typedef struct weighted {
     slc_source base;
-    slc_source *vis;              /* lent */
-    const slc_vis_meta *meta;     /* lent */
-    const slci_density *density;  /* lent; NULL: natural */
-    bool is_psf;                  /* V = 1 in the sums that guard the accumulators */
+    slc_source *vis;             /* lent */
+    const slc_vis_meta *meta;    /* lent */
+    const slci_density *density; /* lent; NULL: natural */
+    bool is_psf;                 /* V = 1 in the sums that guard the accumulators */
     int64_t granule_rows;
-    double largest_granule;       /* refused past this Σw|V| */
-    int abs_bits, weight_bits;    /* scales of abs_sum and weight_sum */
-    pthread_mutex_t mutex;        /* everything below */
-    unsigned char *counted;       /* [n_granules] */
+    double largest_granule;    /* refused past this Σw|V| */
+    int abs_bits, weight_bits; /* scales of abs_sum and weight_sum */
+    pthread_mutex_t mutex;     /* everything below */
+    unsigned char *counted;    /* [n_granules] */
     slc_fixed abs_sum, weight_sum;
     slci_totals totals;
 } weighted;
@@ -250,8 +248,8 @@ static void apply_density(const weighted *w, const double *uvw, float *vis, floa
                 vis[2 * s + 1] = 0;
                 (*n_outside)++;
             } else if (density->is_briggs) {
-                weight[s] = (float)((double)weight[s] /
-                                    (1 + density->cell[cell] * density->robust_f2));
+                weight[s] =
+                    (float)((double)weight[s] / (1 + density->cell[cell] * density->robust_f2));
             } else {
                 weight[s] = (float)((double)weight[s] / density->cell[cell]);
             }
@@ -412,8 +410,7 @@ slc_status slci_weighted_find_first(slc_source *source, bool is_psf, double *fir
     SLC_TRY(block_create(w->meta, true, &b));
     slc_status status = SLC_OK;
     for (int64_t row = 0; row < w->meta->n_rows && *first_sum <= 0; row += w->granule_rows) {
-        const slc_box box =
-            slc_box_1d(row, slc_min_i64(w->granule_rows, w->meta->n_rows - row));
+        const slc_box box = slc_box_1d(row, slc_min_i64(w->granule_rows, w->meta->n_rows - row));
         granule_sum sum = {0};
         SLC_TRY_GOTO(done, peek_granule(w, &box, &b, &sum));
         *has_weight = *has_weight || sum.n_used > 0;
@@ -425,8 +422,7 @@ slc_status slci_weighted_find_first(slc_source *source, bool is_psf, double *fir
     }
     if (*first_sum > 0) {
         w->abs_bits = slc_fixed_scale_bits(*first_sum);
-        w->largest_granule =
-            ldexp(*first_sum, SLC_FIXED_LAST_BIT - SLC_FIXED_FIRST_BIT);
+        w->largest_granule = ldexp(*first_sum, SLC_FIXED_LAST_BIT - SLC_FIXED_FIRST_BIT);
     }
 done:
     block_destroy(&b);

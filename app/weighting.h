@@ -17,25 +17,25 @@
 /* Σ of natural weights in each cell of the uv plane. Formula: IMAGING "Uniform and Briggs weights";
  * cells are 1 / (n · scale) wavelengths wide, (u, v) and (-u, -v) share one. */
 typedef struct slci_density {
-    int64_t nx, ny;         /* of the image */
+    int64_t nx, ny; /* of the image */
     double scale_rad;
-    int64_t n_u, n_v;       /* cells kept: u in [-1/2, 1/2] of the band, v in [0, 1/2] */
-    double *cell;           /* [n_v, n_u], owned */
-    bool is_briggs;         /* weight w / (1 + D f²); else uniform, w / D */
+    int64_t n_u, n_v; /* cells kept: u in [-1/2, 1/2] of the band, v in [0, 1/2] */
+    double *cell;     /* [n_v, n_u], owned */
+    bool is_briggs;   /* weight w / (1 + D f²); else uniform, w / D */
     double robust_f2;
-    slc_budget *budget;     /* lent; `cell` is reserved there */
+    slc_budget *budget; /* lent; `cell` is reserved there */
 } slci_density;
 
 typedef struct slci_survey {
-    double max_u, max_v, max_w;      /* wavelengths, samples with weight */
-    double max_uv;                   /* longest baseline, wavelengths */
-    int64_t n_weighted;              /* row × channel with weight > 0 */
+    double max_u, max_v, max_w; /* wavelengths, samples with weight */
+    double max_uv;              /* longest baseline, wavelengths */
+    int64_t n_weighted;         /* row × channel with weight > 0 */
     slc_vis_counts counts;
 } slci_survey;
 
 /* How one pass over a set reports; `rows` of `n_rows` are done. May be NULL. */
 typedef struct slci_survey_options {
-    bool wants_data; /* read values too: non-finite samples then count as unused */
+    bool wants_data;                  /* read values too: non-finite samples then count as unused */
     const slc_image_options *options; /* for progress and cancel */
 } slci_survey_options;
 
@@ -51,11 +51,11 @@ void slci_density_destroy(slci_density *density);
 
 /* What the weighted source has counted: every granule once, however often it was read. */
 typedef struct slci_totals {
-    int64_t n_used;            /* row × channel with weight > 0 */
-    int64_t n_outside;         /* row × channel outside the uv cells of uniform and Briggs weights */
+    int64_t n_used;    /* row × channel with weight > 0 */
+    int64_t n_outside; /* row × channel outside the uv cells of uniform and Briggs weights */
     slc_vis_counts counts;
-    double weight_sum;         /* Σw */
-    double abs_sum;            /* Σw|V| */
+    double weight_sum; /* Σw */
+    double abs_sum;    /* Σw|V| */
 } slci_totals;
 
 /* The set as the engine reads it. `vis` and `density` (NULL: natural) are lent. SLC_ERROR_MEMORY. */

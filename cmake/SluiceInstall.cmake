@@ -48,6 +48,9 @@ if(SLUICE_HAVE_CUDA)
     string(APPEND SLUICE_PC_LIBS " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt -lstdc++")
 endif()
 list(JOIN SLUICE_PC_REQUIRES " " SLUICE_PC_REQUIRES)
+# Relative to the file itself, so that an installed tree may be moved.
+file(RELATIVE_PATH SLUICE_PC_UP "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" SLUICE_PC_UP "${SLUICE_PC_UP}")
 configure_file(cmake/sluice.pc.in sluice.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/sluice.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

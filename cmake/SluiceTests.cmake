@@ -9,7 +9,7 @@
 #   examples/<nn_name>/*.c         example_<nn_name>, and a test if run.sh lies beside it
 #
 # Labels follow from names: *_cuda is gpu, *_fault is fault, *_slow is slow, lint is lint, the rest
-# cpu. A script leaves with 77 when it could not run; a cmocka program in which every case was
+# cpu; SLUICE_EVERY_DEVICE names those that also run on a card. A script leaves with 77 when it could not run; a cmocka program in which every case was
 # skipped is shown as skipped (tests/support/run_cmocka).
 
 set(SLUICE_TEST_OUTPUT "${PROJECT_BINARY_DIR}/test-output")
@@ -27,6 +27,9 @@ if(SLUICE_SANITIZE)
     set(SLUICE_TIMEOUT_FACTOR 4)
 endif()
 
+# Tests that open every device of the machine: without a card they cover the host device alone.
+set(SLUICE_EVERY_DEVICE test_core_array test_core_device test_kernels_direct_bits test_app_image)
+
 function(sluice_set_test_properties test stem)
     set(seconds 120)
     if(stem MATCHES "_cuda$")
@@ -39,6 +42,8 @@ function(sluice_set_test_properties test stem)
         set(seconds 600)
     elseif(test MATCHES "^lint_")
         set(label lint)
+    elseif(test IN_LIST SLUICE_EVERY_DEVICE)
+        set(label "cpu;gpu")
     else()
         set(label cpu)
     endif()
@@ -56,7 +61,7 @@ function(sluice_set_test_properties test stem)
             "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0")
     endif()
     set_tests_properties(${test} PROPERTIES
-        LABELS ${label} TIMEOUT ${seconds} SKIP_RETURN_CODE 77
+        LABELS "${label}" TIMEOUT ${seconds} SKIP_RETURN_CODE 77
         WORKING_DIRECTORY "${SLUICE_TEST_OUTPUT}" ENVIRONMENT "${environment}")
 endfunction()
 

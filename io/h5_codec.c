@@ -7,12 +7,11 @@
 static const struct {
     int filter;
     const char *name;
-    unsigned can_encode;
     H5Z_func_t function;
 } codecs[SLCI_H5_CODECS] = {
-    [SLCI_H5_ZSTD] = {32015, "zstd", 1, slci_h5_zstd_filter},
-    [SLCI_H5_LZF] = {32000, "lzf", 0, slci_h5_lzf_filter},
-    [SLCI_H5_BITSHUFFLE] = {32008, "bitshuffle", 0, slci_h5_bitshuffle_filter},
+    [SLCI_H5_ZSTD] = {32015, "zstd", slci_h5_zstd_filter},
+    [SLCI_H5_LZF] = {32000, "lzf", slci_h5_lzf_filter},
+    [SLCI_H5_BITSHUFFLE] = {32008, "bitshuffle", slci_h5_bitshuffle_filter},
 };
 
 static _Thread_local int64_t expected_bytes[SLCI_H5_CODECS];
@@ -38,7 +37,9 @@ void slci_h5_codec_register(void) {
         const H5Z_class2_t description = {
             .version = H5Z_CLASS_T_VERS,
             .id = codecs[k].filter,
-            .encoder_present = codecs[k].can_encode,
+            /* LZF and bitshuffle decline every chunk, which is then stored as it is; without this mark
+             * HDF5 would not even let a dataset with an optional filter be made. */
+            .encoder_present = 1,
             .decoder_present = 1,
             .name = codecs[k].name,
             .filter = codecs[k].function,

@@ -107,7 +107,8 @@ bool slci_h5_is_hdf5(const char *path) {
     return is_hdf5 > 0;
 }
 
-static hid_t open_with(const char *path, bool use_lock) {
+/* On failure `text` says why; closing the list afterwards clears HDF5's own account of it. */
+static hid_t open_with(const char *path, bool use_lock, char *text, size_t capacity) {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     if (access < 0) {
         return -1;
@@ -115,6 +116,9 @@ static hid_t open_with(const char *path, bool use_lock) {
     hid_t file = -1;
     if (H5Pset_file_locking(access, use_lock, true) >= 0) {
         file = H5Fopen(path, H5F_ACC_RDONLY, access);
+    }
+    if (file < 0) {
+        slci_h5_error_text(text, capacity);
     }
     (void)H5Pclose(access);
     return file;
@@ -155,13 +159,10 @@ slc_status slci_h5_open(const char *path, slc_log *log, slci_h5_id *out) {
     char text[512] = "";
     bool is_unlocked = false;
     slci_h5_lock();
-    hid_t file = open_with(path, true);
-    if (file < 0) {
-        slci_h5_error_text(text, sizeof text);
-        if (is_lock_unsupported(text)) {
-            file = open_with(path, false);
-            is_unlocked = file >= 0;
-        }
+    hid_t file = open_with(path, true, text, sizeof text);
+    if (file < 0 && is_lock_unsupported(text)) {
+        file = open_with(path, false, text, sizeof text);
+        is_unlocked = file >= 0;
     }
     slci_h5_unlock();
     if (file < 0) {

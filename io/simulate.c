@@ -85,15 +85,19 @@ static slc_status check_numbers(const slc_simulate_options *options) {
                         "there is no phase centre at right ascension %g, declination %g rad",
                         options->ra_rad, options->dec_rad);
     }
-    if (!(options->hours > 0.0 && options->hours <= 24.0)) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "a synthesis of %g hours cannot be simulated; expected above 0, up to 24",
-                        options->hours);
-    }
     if (!(options->noise_jy >= 0.0) || !isfinite(options->noise_jy)) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
                         "a noise of %g Jy cannot be simulated; expected 0 or more",
                         options->noise_jy);
+    }
+    return SLC_OK;
+}
+
+static slc_status check_hours(const slc_simulate_options *options) {
+    if (!(options->hours > 0.0 && options->hours <= 24.0)) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "a synthesis of %g hours cannot be simulated; expected above 0, up to 24",
+                        options->hours);
     }
     return SLC_OK;
 }
@@ -118,7 +122,8 @@ slc_status slc_simulate_resolve(slc_simulate_options *options) {
         resolved.has_position = true;
     }
     slci_row_order order;
-    if (resolved.n_rows == 0 && resolved.hours > 0.0 && resolved.hours <= 24.0) {
+    SLC_TRY(check_hours(&resolved));
+    if (resolved.n_rows == 0) {
         const double n_times = floor(resolved.hours * 3600.0 / telescope->cadence_s + 0.5);
         const int64_t n = telescope->n_antennas;
         resolved.n_rows = n * (n - 1) / 2 * slc_max_i64((int64_t)n_times, 1);

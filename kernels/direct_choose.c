@@ -19,9 +19,6 @@
 #include "kernels/direct_internal.h"
 #include "kernels/direct_tile.h"
 
-/* Samples of one granule at most (DESIGN: partial sums of more lose digits). */
-#define GRANULE_SAMPLES 4096
-
 /* The smallest epsilons that can be promised; docs/kernels/direct.md derives them. */
 #define HOST_EPSILON 6e-7
 #define CUDA_EPSILON 1e-6
@@ -37,6 +34,13 @@
 #define SINGLE_SHARE 0.25
 
 #define CUDA_TILE 64
+
+/* The CUDA kernel's single-precision variant adds w c to a phase of at most half a turn; past this its
+ * rounding would show (error budget in kernels/direct_cuda.cu). */
+#define CUDA_SINGLE_TURNS 0.0625
+
+/* Its two-word product reduces a turn that single precision still counts in steps of 1/8. */
+#define CUDA_WIDE_TURNS 0x1p21
 
 /* Cycles of one core with AVX-512, measured by tests/bench/bench_direct.c: one sample's phases for
  * one pixel of a row or column, one multiply-add pair of the product, its promotion, one pair of the
@@ -171,6 +175,26 @@ static slc_status check_request(const slc_direct_request *request) {
     return SLC_OK;
 }
 
+/* Refuses a picture whose w c is beyond what the CUDA kernel's two words hold. */
+static slc_status check_cuda_phase(const slc_direct_setup *setup) {
+    const int64_t n_y = slc_ceil_div(setup->geometry.ny, setup->tile_pixels);
+    const int64_t n_x = slc_ceil_div(setup->geometry.nx, setup->tile_pixels);
+    for (int64_t ty = 0; ty < n_y; ty++) {
+        for (int64_t tx = 0; tx < n_x; tx++) {
+            const slc_direct_tile tile = slci_direct_tile_at(setup, ty, tx);
+            if (tile.method != SLC_DIRECT_SKIP && tile.c_max * setup->max_w > CUDA_WIDE_TURNS) {
+                return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                                "direct imaging on CUDA: max|w| = %g wavelengths turns the phase "
+                                "%g times within one tile of %lld pixels, at most %g are possible; "
+                                "a smaller --scale or --device host helps",
+                                setup->max_w, tile.c_max * setup->max_w,
+                                (long long)setup->tile_pixels, CUDA_WIDE_TURNS);
+            }
+        }
+    }
+    return SLC_OK;
+}
+
 slc_status slc_direct_choose(const slc_direct_request *request, slc_direct_setup *out) {
     SLC_TRY(check_request(request));
     const bool is_cuda = request->device == SLC_DEVICE_CUDA;
@@ -178,10 +202,9 @@ slc_status slc_direct_choose(const slc_direct_request *request, slc_direct_setup
     memset(&setup, 0, sizeof setup); /* padding too: the setup may be compared and hashed */
     setup.geometry = request->geometry;
     setup.n_channels = request->n_channels;
-    setup.granule_rows = slc_max_i64(1, GRANULE_SAMPLES / request->n_channels);
-    setup.granule_samples = request->n_channels > GRANULE_SAMPLES
-                                ? GRANULE_SAMPLES
-                                : setup.granule_rows * request->n_channels;
+    setup.granule_rows = slc_direct_granule_rows(request->n_channels);
+    setup.granule_samples =
+        slc_min_i64(setup.granule_rows * request->n_channels, SLC_DIRECT_GRANULE_SAMPLES);
     setup.n_parts = request->n_parts;
     setup.is_psf = request->is_psf;
     setup.scale_bits = request->survey.first_granule_sum > 0.0
@@ -196,6 +219,8 @@ slc_status slc_direct_choose(const slc_direct_request *request, slc_direct_setup
         setup.tile_pixels = CUDA_TILE;
         setup.block_samples = 1;
         setup.max_terms = -1;
+        setup.single_limit = fmin(setup.single_limit, CUDA_SINGLE_TURNS);
+        SLC_TRY(check_cuda_phase(&setup));
     } else {
         setup.max_terms = MOST_TERMS;
         choose_host_tile(&setup);

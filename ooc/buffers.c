@@ -195,8 +195,8 @@ slc_status slci_buffers_create(slci_run *run) {
                         run->plan->n_slots, SLCI_MAX_LINES);
     }
     SLC_TRY(make_groups(run));
-    SLC_TRY(slc_budget_reserve(run->options->budget, SLC_SPACE_DEVICE,
-                               run->plan->device_peak_bytes, "slab"));
+    SLC_TRY(slc_budget_reserve(run->options->budget, SLC_SPACE_DEVICE, run->plan->device_peak_bytes,
+                               "slab"));
     run->device_reserved = run->plan->device_peak_bytes;
     SLC_TRY(slc_device_allocate(run->device, run->plan->device_peak_bytes, &run->d_slab));
     SLC_TRY(slc_stream_create(run->device, &run->copy_in));

@@ -40,8 +40,8 @@ static slc_status copy_piece(slci_run *run, slci_output *output, const slci_out_
     slc_layout host_layout;
     SLC_TRY(slc_layout_dense(device_layout.dtype, within->rank, within->extent, &host_layout));
     SLC_TRY(slc_event_record(output->piece_begin[p], run->copy_out));
-    SLC_TRY(slc_stream_copy_strided(run->copy_out, output->staging[p], &host_layout,
-                                    buffer->d_data, &device_layout, SLC_COPY_FROM_DEVICE));
+    SLC_TRY(slc_stream_copy_strided(run->copy_out, output->staging[p], &host_layout, buffer->d_data,
+                                    &device_layout, SLC_COPY_FROM_DEVICE));
     return slc_event_record(output->piece_end[p], run->copy_out);
 }
 
@@ -55,7 +55,8 @@ static slc_status write_piece(slci_run *run, slci_output *output, const slc_box 
         slc_sink_write(run->options->bindings[output->operand].sink, piece, output->staging[p]);
     slc_busy_end(&run->write_busy);
     SLC_TRY(status);
-    const int64_t bytes = slc_box_count(piece) * slc_dtype_bytes(run->layout[output->operand].dtype);
+    const int64_t bytes =
+        slc_box_count(piece) * slc_dtype_bytes(run->layout[output->operand].dtype);
     run->report.bytes_d2h += bytes;
     run->report.bytes_written += bytes;
     return SLC_OK;

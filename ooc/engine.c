@@ -311,8 +311,8 @@ static slc_status enqueue_tile(slci_run *run, const slc_tile *tile, const slc_ti
         SLC_TRY(advance_output(run, &run->output[i], tile));
     }
     *entry->staging = *tile;
-    SLC_TRY(slc_stream_copy(run->copy_in, entry->d_tile, entry->staging,
-                            (int64_t)sizeof(slc_tile), SLC_COPY_TO_DEVICE));
+    SLC_TRY(slc_stream_copy(run->copy_in, entry->d_tile, entry->staging, (int64_t)sizeof(slc_tile),
+                            SLC_COPY_TO_DEVICE));
     run->report.bytes_h2d += (int64_t)sizeof(slc_tile);
     SLC_TRY(slc_event_record(entry->ready, run->copy_in));
     SLC_TRY(slc_event_wait(run->compute, entry->ready));
@@ -351,8 +351,7 @@ static void rewind_run(slci_run *run) {
 }
 
 /* After the last tile: everything enqueued has run, outputs are in their sinks. */
-static slc_status settle(slci_run *run, const slc_tile *last,
-                         const slc_tile_arguments *arguments) {
+static slc_status settle(slci_run *run, const slc_tile *last, const slc_tile_arguments *arguments) {
     if (last != NULL) {
         SLC_TRY(leave_axes(run, 0, arguments));
     }
@@ -361,9 +360,9 @@ static slc_status settle(slci_run *run, const slc_tile *last,
             SLC_TRY(hand_over(run, &run->output[i]));
         }
     }
+    const int64_t oldest = run->n_done; /* in order of age, so that progress rises */
     for (int64_t r = 0; r < run->n_ring; r++) {
-        /* In order of age, so that progress rises. */
-        SLC_TRY(finish_entry(run, &run->ring[(run->n_done + r) % run->n_ring]));
+        SLC_TRY(finish_entry(run, &run->ring[(oldest + r) % run->n_ring]));
     }
     SLC_TRY(slc_stream_synchronize(run->copy_in));
     SLC_TRY(slc_stream_synchronize(run->compute));
@@ -425,8 +424,8 @@ static slc_status check_bindings(const slc_job *job, const slc_engine_options *o
     for (int o = 0; o < job->n_operands; o++) {
         const slc_binding *binding = &options->bindings[o];
         const slc_access access = job->operands[o].access;
-        const bool has_source = binding->source != NULL &&
-                                binding->field < binding->source->n_fields;
+        const bool has_source =
+            binding->source != NULL && binding->field < binding->source->n_fields;
         if ((access == SLC_ACCESS_IN && !has_source) ||
             ((access == SLC_ACCESS_OUT || access == SLC_ACCESS_UPDATE) && binding->sink == NULL)) {
             return SLC_FAIL(SLC_ERROR_ARGUMENT, "job %s: operand %s is bound to nothing", job->name,
@@ -478,7 +477,6 @@ static void fill_report(slci_run *run, int64_t begin_ns, slc_engine_report *repo
 
 slc_status slc_engine_run(const slc_job *job, const slc_plan *plan,
                           const slc_engine_options *options, slc_engine_report *report) {
-    const int64_t begin_ns = slc_clock_ns();
     SLC_TRY(slc_job_check(job));
     SLC_TRY(check_bindings(job, options));
     slci_run run = {.job = job, .plan = plan, .options = options, .device = options->device};
@@ -488,6 +486,7 @@ slc_status slc_engine_run(const slc_job *job, const slc_plan *plan,
     slc_busy_init(&run.write_busy);
 
     slc_status status = start(&run);
+    const int64_t begin_ns = slc_clock_ns(); /* making buffers is no stage of the stream */
     if (status == SLC_OK) {
         status = run_rounds(&run);
     }

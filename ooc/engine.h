@@ -28,12 +28,12 @@ typedef void (*slc_engine_progress)(void *context, int64_t done_tiles, int64_t n
 typedef struct slc_engine_options {
     slc_device *device;
     slc_pool *pool;
-    slc_budget *budget;          /* slab and staging are reserved here */
-    const slc_binding *bindings; /* [n_operands] */
-    slc_log *log;                /* may be NULL */
+    slc_budget *budget;           /* slab and staging are reserved here */
+    const slc_binding *bindings;  /* [n_operands] */
+    slc_log *log;                 /* may be NULL */
     slc_engine_progress progress; /* may be NULL; called from the calling thread */
     void *progress_context;
-    const volatile int *cancel;  /* not 0: stop with SLC_ERROR_INTERRUPTED; may be NULL */
+    const volatile int *cancel; /* not 0: stop with SLC_ERROR_INTERRUPTED; may be NULL */
 } slc_engine_options;
 
 /* What a run did. Seconds of a stage are the union of the intervals in which it was busy. */

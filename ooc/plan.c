@@ -392,7 +392,8 @@ static slc_status no_plan(const slc_job *job, const slc_plan_request *request,
 slc_status slc_plan_make(const slc_job *job, const slc_plan_request *request, slc_plan *out) {
     SLC_TRY(slc_job_check(job));
     if (request->allocation_unit_bytes < 1) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "plan: the allocation unit is %lld bytes, not 1 or more",
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "plan: the allocation unit is %lld bytes, not 1 or more",
                         (long long)request->allocation_unit_bytes);
     }
     slc_plan_request filled = *request;
@@ -405,8 +406,7 @@ slc_status slc_plan_make(const slc_job *job, const slc_plan_request *request, sl
     int64_t extent[SLC_MAX_AXES];
     memcpy(extent, no_extent, sizeof extent);
     for (int a = 0; a < job->n_axes; a++) {
-        n_candidates[a] =
-            list_candidates(&job->axes[a], request->force_tile[a], candidate[a]);
+        n_candidates[a] = list_candidates(&job->axes[a], request->force_tile[a], candidate[a]);
         extent[a] = candidate[a][0];
     }
     slc_plan smallest = {0};

@@ -22,7 +22,7 @@ extern "C" {
 
 /* What the machine does, as measured or assumed; bytes a second. */
 typedef struct slc_rates {
-    double read_bytes_per_s;  /* from the source, decoded */
+    double read_bytes_per_s; /* from the source, decoded */
     double h2d_bytes_per_s;
     double d2h_bytes_per_s;
     double write_bytes_per_s; /* into the sink */
@@ -48,12 +48,12 @@ typedef enum slc_placement {
 
 typedef struct slc_plan_operand {
     slc_placement placement;
-    int n_buffers;          /* device buffers */
-    int n_staging;          /* pinned host buffers; 0 for work operands */
-    int64_t tile_bytes;     /* of a full tile */
-    int64_t staging_bytes;  /* of one staging buffer: a full tile, or the piece that is drained */
-    int64_t n_moves;        /* tiles loaded or drained over the run */
-    int64_t bytes_moved;    /* over the link, whole run, edge tiles counted exactly */
+    int n_buffers;         /* device buffers */
+    int n_staging;         /* pinned host buffers; 0 for work operands */
+    int64_t tile_bytes;    /* of a full tile */
+    int64_t staging_bytes; /* of one staging buffer: a full tile, or the piece that is drained */
+    int64_t n_moves;       /* tiles loaded or drained over the run */
+    int64_t bytes_moved;   /* over the link, whole run, edge tiles counted exactly */
 } slc_plan_operand;
 
 typedef enum slc_bottleneck {
@@ -68,19 +68,19 @@ typedef enum slc_bottleneck {
 /* Plain data; copied freely. */
 typedef struct slc_plan {
     int n_axes;
-    int64_t tile[SLC_MAX_AXES];    /* extents of a full tile */
+    int64_t tile[SLC_MAX_AXES]; /* extents of a full tile */
     int64_t n_tiles_of[SLC_MAX_AXES];
-    int order[SLC_MAX_AXES];       /* order[0] is the outermost loop's axis */
-    int64_t n_tiles;               /* tiles of the whole run */
-    int64_t n_passes;              /* how often the streamed input that moves most is read */
-    int n_slots;                   /* staging slots of streamed inputs */
+    int order[SLC_MAX_AXES]; /* order[0] is the outermost loop's axis */
+    int64_t n_tiles;         /* tiles of the whole run */
+    int64_t n_passes;        /* how often the streamed input that moves most is read */
+    int n_slots;             /* staging slots of streamed inputs */
     int n_operands;
     slc_plan_operand operand[SLC_MAX_OPERANDS];
-    int64_t device_peak_bytes;     /* the slab, rounded up to the allocation unit */
-    int64_t host_peak_bytes;       /* pinned staging */
+    int64_t device_peak_bytes; /* the slab, rounded up to the allocation unit */
+    int64_t host_peak_bytes;   /* pinned staging */
     int64_t bytes_read, bytes_h2d, bytes_d2h, bytes_written;
     double seconds_read, seconds_h2d, seconds_kernel, seconds_d2h, seconds_write;
-    double seconds_total;          /* expected, stages overlapping */
+    double seconds_total; /* expected, stages overlapping */
     slc_bottleneck bottleneck;
     int64_t smallest_device_bytes; /* the least device and host budgets any plan works with */
     int64_t smallest_host_bytes;

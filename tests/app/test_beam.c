@@ -14,8 +14,9 @@ static void draw(double *psf, int64_t nx, int64_t ny, double major, double minor
             const double north = (double)(y - ny / 2);
             const double along = north * cos(angle) + east * sin(angle);
             const double across = -north * sin(angle) + east * cos(angle);
-            psf[y * nx + x] = exp(-4 * log(2) * (along * along / (major * major) +
-                                                 across * across / (minor * minor)));
+            psf[y * nx + x] =
+                exp(-4 * log(2) *
+                    (along * along / (major * major) + across * across / (minor * minor)));
         }
     }
 }

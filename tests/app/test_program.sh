@@ -102,6 +102,13 @@ if accepts 'rows' simulate -o big.uvh5 --rows 15000 --channels 4; [[ $code -eq 0
         check "SIG$signal is one line" test "$(wc -l <.err)" -eq 1
         no_leftovers "SIG$signal" big.uvh5
     done
+    "$program" simulate -o long.uvh5 --rows 50000000 -q 2>.err &
+    process=$!
+    sleep 0.7
+    kill -INT $process
+    wait $process
+    check "an interrupted simulation leaves with 130" test $? -eq 130
+    no_leftovers "an interrupted simulation" big.uvh5
     accepts 'suggestion *--size [0-9]* --scale [0-9.]*[a-z]*' info big.uvh5
     accepts '"scanned": true' info --json big.uvh5
     refuses 5 'big.uvh5 exists' simulate -o big.uvh5 -q

@@ -63,8 +63,10 @@ static void writes_dates(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_tangent_point_is_at_zero), cmocka_unit_test(places_the_base_source),
-        cmocka_unit_test(there_and_back),               cmocka_unit_test(refuses_what_lies_behind),
+        cmocka_unit_test(the_tangent_point_is_at_zero),
+        cmocka_unit_test(places_the_base_source),
+        cmocka_unit_test(there_and_back),
+        cmocka_unit_test(refuses_what_lies_behind),
         cmocka_unit_test(writes_dates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

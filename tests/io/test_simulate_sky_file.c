@@ -1,7 +1,6 @@
-#include "tests/support/test_support.h"
+#include "tests/support/test_near.h"
 
 #include <locale.h>
-#include <math.h>
 
 #include "io/simulate.h"
 
@@ -35,20 +34,20 @@ static void columns(void **state) {
                       PI / 2.0, 0.0, &sky));
     assert_int_equal(sky.n_components, 3);
     const slc_sky_component *c = sky.components;
-    assert_double_equal(c[0].l, sin(PI / 180.0), tiny);
-    assert_double_equal(c[0].m, 0.0, tiny);
-    assert_double_equal(c[0].flux_jy, 1.5, 0.0);
-    assert_double_equal(c[0].major_rad, 0.0, 0.0);
-    assert_double_equal(c[1].l, 0.0, tiny);
-    assert_double_equal(c[1].m, sin(PI / 180.0), tiny);
-    assert_double_equal(c[1].flux_jy, -0.2, tiny);
-    assert_double_equal(c[1].major_rad, PI / 10800.0, tiny);
-    assert_double_equal(c[1].minor_rad, PI / 21600.0, tiny);
-    assert_double_equal(c[1].angle_rad, PI / 6.0, tiny);
-    assert_double_equal(c[1].spectral_index, -0.7, tiny);
-    assert_double_equal(c[2].m, -sin(PI / 360.0), tiny);
-    assert_double_equal(c[2].major_rad, 2e-3 * PI / 648000.0, 1e-20);
-    assert_double_equal(c[2].angle_rad, 0.5, tiny);
+    TEST_NEAR(c[0].l, sin(PI / 180.0), tiny);
+    TEST_NEAR(c[0].m, 0.0, tiny);
+    TEST_NEAR(c[0].flux_jy, 1.5, 0.0);
+    TEST_NEAR(c[0].major_rad, 0.0, 0.0);
+    TEST_NEAR(c[1].l, 0.0, tiny);
+    TEST_NEAR(c[1].m, sin(PI / 180.0), tiny);
+    TEST_NEAR(c[1].flux_jy, -0.2, tiny);
+    TEST_NEAR(c[1].major_rad, PI / 10800.0, tiny);
+    TEST_NEAR(c[1].minor_rad, PI / 21600.0, tiny);
+    TEST_NEAR(c[1].angle_rad, PI / 6.0, tiny);
+    TEST_NEAR(c[1].spectral_index, -0.7, tiny);
+    TEST_NEAR(c[2].m, -sin(PI / 360.0), tiny);
+    TEST_NEAR(c[2].major_rad, 2e-3 * PI / 648000.0, 1e-20);
+    TEST_NEAR(c[2].angle_rad, 0.5, tiny);
     assert_true(sky.reference_hz <= 0.0);
     slc_sky_destroy(&sky);
 }
@@ -61,12 +60,12 @@ static void pairs(void **state) {
                       "l=0 m=0 flux=1 major=30 minor=20 pa=90 index=-1\n",
                       1.0, 0.5, &sky));
     assert_int_equal(sky.n_components, 2);
-    assert_double_equal(sky.reference_hz, 1.5e8, 0.0);
-    assert_double_equal(sky.components[0].l, 0.1, 0.0);
-    assert_double_equal(sky.components[0].m, -0.2, 0.0);
-    assert_double_equal(sky.components[1].major_rad, PI / 21600.0, tiny);
-    assert_double_equal(sky.components[1].angle_rad, PI / 2.0, tiny);
-    assert_double_equal(sky.components[1].spectral_index, -1.0, 0.0);
+    TEST_NEAR(sky.reference_hz, 1.5e8, 0.0);
+    TEST_NEAR(sky.components[0].l, 0.1, 0.0);
+    TEST_NEAR(sky.components[0].m, -0.2, 0.0);
+    TEST_NEAR(sky.components[1].major_rad, PI / 21600.0, tiny);
+    TEST_NEAR(sky.components[1].angle_rad, PI / 2.0, tiny);
+    TEST_NEAR(sky.components[1].spectral_index, -1.0, 0.0);
     slc_sky_destroy(&sky);
 }
 
@@ -83,7 +82,7 @@ static void many_components(void **state) {
     TEST_OK(read_text(text, 0.0, 0.0, &sky));
     assert_int_equal(sky.n_components, N);
     for (int k = 0; k < N; k++) {
-        assert_double_equal(sky.components[k].flux_jy, (double)k, 0.0);
+        TEST_NEAR(sky.components[k].flux_jy, (double)k, 0.0);
     }
     slc_sky_destroy(&sky);
 }
@@ -153,15 +152,15 @@ static void other_locale(void **state) {
     const slc_status status = read_text("l=0.25 m=0.5 flux=1.5\n", 0.0, 0.0, &sky);
     (void)setlocale(LC_ALL, "C");
     TEST_OK(status);
-    assert_double_equal(sky.components[0].l, 0.25, 0.0);
+    TEST_NEAR(sky.components[0].l, 0.25, 0.0);
     slc_sky_destroy(&sky);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns),      cmocka_unit_test(pairs),
+        cmocka_unit_test(columns),         cmocka_unit_test(pairs),
         cmocka_unit_test(many_components), cmocka_unit_test(refusals),
-        cmocka_unit_test(missing_file), cmocka_unit_test(other_locale),
+        cmocka_unit_test(missing_file),    cmocka_unit_test(other_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

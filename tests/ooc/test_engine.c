@@ -257,6 +257,41 @@ static void unpinned_staging_warns_once(void **state) {
     bench_close(&self);
 }
 
+static void note_progress(void *context, int64_t done_tiles, int64_t n_tiles) {
+    int64_t *const last = context;
+    assert_int_equal(done_tiles, last[0] + 1);
+    last[0] = done_tiles;
+    last[1] = n_tiles;
+}
+
+static void progress_reaches_the_end_in_single_steps(void **state) {
+    bench self;
+    bench_open(state, &self);
+    for (int64_t n_rows = 4; n_rows <= 64; n_rows += 20) {
+        test_bound_job bound;
+        test_product_bind(n_rows, 8, 8, 4, 4, NULL, &bound);
+        const slc_plan_request request = {.device_budget_bytes = 1 << 20,
+                                          .host_budget_bytes = 1 << 20,
+                                          .allocation_unit_bytes = 1,
+                                          .force_tile = {4, 4, 4}};
+        slc_plan plan;
+        TEST_OK(slc_plan_make(&bound.job, &request, &plan));
+        int64_t last[2] = {0, 0};
+        const slc_engine_options options = {.device = self.fixture.device,
+                                            .pool = self.fixture.pool,
+                                            .budget = self.budget,
+                                            .bindings = bound.bindings,
+                                            .progress = note_progress,
+                                            .progress_context = last};
+        slc_engine_report report;
+        TEST_OK(slc_engine_run(&bound.job, &plan, &options, &report));
+        assert_int_equal(last[0], plan.n_tiles);
+        assert_int_equal(last[1], plan.n_tiles);
+        test_unbind(&bound);
+    }
+    bench_close(&self);
+}
+
 static void cancel_stops_cleanly(void **state) {
     bench self;
     bench_open(state, &self);
@@ -305,6 +340,7 @@ int main(void) {
         TEST_CASE(every_fault_is_one_error),
         TEST_CASE(every_device_call_may_fail),
         TEST_CASE(unpinned_staging_warns_once),
+        TEST_CASE(progress_reaches_the_end_in_single_steps),
         TEST_CASE(cancel_stops_cleanly),
         TEST_CASE(refuses_a_budget_that_is_taken),
     };

@@ -38,16 +38,15 @@ static void visits_every_element_once(void **state) {
     (void)state;
     uint64_t random = 1;
     for (int round = 0; round < 60; round++) {
-        const slc_job job = test_product_job(
-            1 + test_random_below(&random, 90), 1 + test_random_below(&random, 20),
-            1 + test_random_below(&random, 20), 1 + test_random_below(&random, 9),
-            1 + test_random_below(&random, 6));
+        const slc_job job =
+            test_product_job(1 + test_random_below(&random, 90), 1 + test_random_below(&random, 20),
+                             1 + test_random_below(&random, 20), 1 + test_random_below(&random, 9),
+                             1 + test_random_below(&random, 6));
         slc_plan_request request = roomy();
         slc_plan plan;
         TEST_OK(slc_plan_make(&job, &request, &plan));
         request.device_budget_bytes =
-            plan.smallest_device_bytes +
-            test_random_below(&random, 2 * plan.smallest_device_bytes);
+            plan.smallest_device_bytes + test_random_below(&random, 2 * plan.smallest_device_bytes);
         TEST_OK(slc_plan_make(&job, &request, &plan));
         assert_int_equal(badly_visited(&plan, &job), 0);
         assert_true(plan.device_peak_bytes <= request.device_budget_bytes);

@@ -53,8 +53,9 @@ static void faulty_sink_destroy(slc_sink *sink) {
     free(sink);
 }
 
-static const slc_sink_ops faulty_sink_ops = {
-    .write = faulty_write, .commit = faulty_commit, .destroy = faulty_sink_destroy};
+static const slc_sink_ops faulty_sink_ops = {.write = faulty_write,
+                                             .commit = faulty_commit,
+                                             .destroy = faulty_sink_destroy};
 
 int64_t test_product_a(int64_t row, int64_t y) {
     return row * 31 % 1009 + y * 7 % 101;
