@@ -47,5 +47,6 @@
 #include "kernels/direct.h"
 
 #include "app/image.h"
+#include "app/info.h"
 
 #endif

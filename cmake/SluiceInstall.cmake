@@ -23,10 +23,10 @@ install(FILES completion/sluice.bash RENAME sluice
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# What a program linked with libsluice.a needs besides it, in pkg-config's words. Packages that came
-# without a .pc file are named by their library.
-set(SLUICE_PC_REQUIRES "")
-set(SLUICE_PC_LIBS "-lm -pthread")
+# What a program linked with libsluice.a needs besides it. The packages themselves are shared
+# libraries, so their own needs are not repeated: Requires.private would, and then ask for a Fortran
+# compiler because of OpenBLAS. Packages that came without a .pc file are named by their library.
+set(SLUICE_PC_LIBS "")
 set(SLUICE_LINK_PACKAGES HDF5 ZSTD OPENBLAS)
 if(SLUICE_HAVE_FITS)
     list(APPEND SLUICE_LINK_PACKAGES CFITSIO)
@@ -39,15 +39,16 @@ if(SLUICE_HAVE_NPZ)
 endif()
 foreach(package IN LISTS SLUICE_LINK_PACKAGES)
     if(${package}_MODULE)
-        list(APPEND SLUICE_PC_REQUIRES ${${package}_MODULE})
+        list(APPEND SLUICE_PC_LIBS ${SLUICE_PC_${package}_LDFLAGS})
     else()
-        string(PREPEND SLUICE_PC_LIBS "${SLUICE_${package}_LIBRARY} ")
+        list(APPEND SLUICE_PC_LIBS "${SLUICE_${package}_LIBRARY}")
     endif()
 endforeach()
 if(SLUICE_HAVE_CUDA)
-    string(APPEND SLUICE_PC_LIBS " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt -lstdc++")
+    list(APPEND SLUICE_PC_LIBS "-L${CUDAToolkit_LIBRARY_DIR}" -lcudart_static -ldl -lrt -lstdc++)
 endif()
-list(JOIN SLUICE_PC_REQUIRES " " SLUICE_PC_REQUIRES)
+list(APPEND SLUICE_PC_LIBS -lm -pthread)
+list(JOIN SLUICE_PC_LIBS " " SLUICE_PC_LIBS)
 # Relative to the file itself, so that an installed tree may be moved.
 file(RELATIVE_PATH SLUICE_PC_UP "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" SLUICE_PC_UP "${SLUICE_PC_UP}")

@@ -230,28 +230,41 @@ static slc_status check_virtual(slci_h5_dataset *dataset, hid_t properties) {
     return SLC_OK;
 }
 
+/* HDF5 makes no chunk larger than a dimension that cannot grow, but reads past the end of one that a
+ * damaged header makes larger than what is stored. */
+static slc_status check_chunk(slci_h5_dataset *dataset, hid_t list, int64_t *chunk_bytes) {
+    hsize_t chunk[SLC_MAX_RANK] = {0};
+    hsize_t limits[SLC_MAX_RANK] = {0};
+    const hid_t space = H5Dget_space((hid_t)dataset->id);
+    const bool is_read = space >= 0 &&
+                         H5Sget_simple_extent_dims(space, NULL, limits) == dataset->rank &&
+                         H5Pget_chunk(list, dataset->rank, chunk) == dataset->rank;
+    if (space >= 0) {
+        (void)H5Sclose(space);
+    }
+    *chunk_bytes = dataset->type.bytes;
+    bool is_possible = is_read;
+    for (int d = 0; d < dataset->rank && is_possible; d++) {
+        dataset->chunk[d] = (int64_t)chunk[d];
+        is_possible = chunk[d] > 0 && (limits[d] == H5S_UNLIMITED || chunk[d] <= limits[d]) &&
+                      slc_checked_mul(*chunk_bytes, (int64_t)chunk[d], chunk_bytes) &&
+                      *chunk_bytes <= SLCI_H5_MAX_CHUNK_BYTES;
+    }
+    return is_possible ? SLC_OK
+                       : SLC_FAIL(SLC_ERROR_INPUT,
+                                  "%s: dataset %s: the chunks have an impossible shape: damaged data",
+                                  dataset->path, dataset->name);
+}
+
 slc_status slci_h5_check_storage(slci_h5_dataset *dataset, slci_h5_id properties) {
     const hid_t list = (hid_t)properties;
     int64_t chunk_bytes = 0;
     switch (H5Pget_layout(list)) {
     case H5D_VIRTUAL:
         return check_virtual(dataset, list);
-    case H5D_CHUNKED: {
-        hsize_t chunk[SLC_MAX_RANK];
-        if (H5Pget_chunk(list, dataset->rank, chunk) != dataset->rank) {
-            return SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: the chunks' shape cannot be read",
-                            dataset->path, dataset->name);
-        }
-        chunk_bytes = dataset->type.bytes;
-        for (int d = 0; d < dataset->rank; d++) {
-            dataset->chunk[d] = (int64_t)chunk[d];
-            if (chunk[d] == 0 || !slc_checked_mul(chunk_bytes, (int64_t)chunk[d], &chunk_bytes)) {
-                return SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: a chunk has an impossible shape",
-                                dataset->path, dataset->name);
-            }
-        }
+    case H5D_CHUNKED:
+        SLC_TRY(check_chunk(dataset, list, &chunk_bytes));
         break;
-    }
     default:
         SLC_TRY(check_external(dataset, list));
         break;

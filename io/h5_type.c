@@ -89,7 +89,9 @@ static void describe_compound(hid_t type, slci_element *element, char *text, siz
     if (n != 2 || !slci_element_is_real(&parts[0]) || parts[0].kind == SLCI_ELEMENT_UINT ||
         parts[0].is_enum || parts[0].kind != parts[1].kind ||
         parts[0].part_bytes != parts[1].part_bytes || parts[1].is_enum ||
-        parts[0].is_big_endian != parts[1].is_big_endian) {
+        parts[0].is_big_endian != parts[1].is_big_endian ||
+        offsets[0] > element->bytes - parts[0].part_bytes ||
+        offsets[1] > element->bytes - parts[1].part_bytes) {
         return;
     }
     element->kind = parts[0].kind == SLCI_ELEMENT_FLOAT ? SLCI_ELEMENT_COMPLEX_FLOAT

@@ -92,9 +92,9 @@ static void read_back(void **state) {
     TEST_NEAR(meta->dec_rad, 40.734 * PI / 180.0, 1e-12);
     TEST_NEAR(meta->freq_hz[2], 1.402e9, 1e-3);
 
-    double *uvw = test_allocate(N_ROWS * 3 * (int64_t)sizeof *uvw);
-    float *vis = test_allocate(N_SAMPLES * 2 * (int64_t)sizeof *vis);
-    float *weight = test_allocate(N_SAMPLES * (int64_t)sizeof *weight);
+    double *uvw = test_allocate((int64_t)sizeof *uvw * 3 * N_ROWS);
+    float *vis = test_allocate((int64_t)sizeof *vis * 2 * N_SAMPLES);
+    float *weight = test_allocate((int64_t)sizeof *weight * N_SAMPLES);
     void *const fields[SLC_VIS_N_FIELDS] = {uvw, vis, weight};
     const slc_box all = slc_box_1d(0, N_ROWS);
     TEST_OK(slc_source_read(source, &all, fields));
@@ -110,7 +110,7 @@ static void read_back(void **state) {
                        &sky));
     TEST_OK(slci_row_maker_create(&options, telescope, &sky, &maker));
     TEST_OK(slci_row_maker_make(maker, 0, N_ROWS, &rows));
-    assert_memory_equal(uvw, rows.uvw_m, N_ROWS * 3 * sizeof *uvw);
+    assert_memory_equal(uvw, rows.uvw_m, sizeof *uvw * 3 * N_ROWS);
     for (int64_t k = 0; k < N_SAMPLES; k++) {
         /* Both hands are the same, so their mean is each of them. */
         assert_memory_equal(&vis[2 * k], &rows.vis[4 * k], 2 * sizeof *vis);

@@ -170,7 +170,7 @@ static void closure_and_times(void **state) {
     const double step_days = 6.0 / 24.0 / N_TIMES;
     const double *jd = self.rows.time_jd;
     for (int64_t t = 0; t < N_TIMES; t++) {
-        const double *uvw = self.rows.uvw_m + 3 * N_PAIRS * t;
+        const double *uvw = self.rows.uvw_m + t * 3 * N_PAIRS;
         for (int k = 0; k < 3 && t < N_TIMES - 1; k++) {
             TEST_NEAR(uvw[3 * ROW_EAST + k] + uvw[3 * ROW_EAST_NORTH + k], uvw[3 * ROW_NORTH + k],
                       1e-12);
@@ -179,9 +179,10 @@ static void closure_and_times(void **state) {
         TEST_NEAR(self.rows.integration_s[t * N_PAIRS], 86400.0 * step_days, 1e-9);
         assert_memory_equal(&jd[t * N_PAIRS], &jd[t * N_PAIRS + 3], sizeof *jd);
     }
-    TEST_NEAR(remainder(self.rows.lst_rad[3 * N_PAIRS], 2.0 * PI), 0.0, 1e-8);
+    TEST_NEAR(remainder(self.rows.lst_rad[(int64_t)3 * N_PAIRS], 2.0 * PI), 0.0, 1e-8);
     /* Six hours of the sky: the last time is 3/7 of them after transit. */
-    TEST_NEAR(self.rows.lst_rad[6 * N_PAIRS], 6.0 * 3.0 / 7.0 * PI / 12.0 * 1.0027379, 1e-6);
+    TEST_NEAR(self.rows.lst_rad[(int64_t)6 * N_PAIRS], 6.0 * 3.0 / 7.0 * PI / 12.0 * 1.0027379,
+              1e-6);
     unmake(&self);
 }
 

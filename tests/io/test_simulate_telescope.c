@@ -38,7 +38,7 @@ static void arms(void **state) {
     static const double azimuth_deg[3] = {-5.0, 115.0, 236.0};
     const slci_telescope *vla = slci_telescope_find("vla-d");
     for (int arm = 0; arm < 3; arm++) {
-        const slci_antenna *stations = vla->antennas + 9 * arm;
+        const slci_antenna *stations = &vla->antennas[(int64_t)9 * arm];
         for (int k = 0; k < 9; k++) {
             assert_int_equal(stations[k].name[0], names[arm]);
             assert_int_equal(stations[k].name[1], '1' + k);
