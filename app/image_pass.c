@@ -67,12 +67,14 @@ static double seconds_per_point(const slci_imaging *imaging, const slci_pass *pa
 static slc_status make_plan(const slci_imaging *imaging, slci_pass *pass) {
     const slc_budget_use host = slc_budget_get(imaging->budget, SLC_SPACE_HOST);
     const bool is_cuda = imaging->device->kind == SLC_DEVICE_CUDA;
+    const int64_t unit = slc_source_next_unit(pass->request.vis, 0, 0);
     const slc_plan_request request = {
         .device_budget_bytes = imaging->options->vram_bytes,
         .host_budget_bytes = host.limit_bytes - host.used_bytes,
         .allocation_unit_bytes = imaging->limits.allocation_unit_bytes,
         .seconds_per_point = seconds_per_point(imaging, pass),
         .rates = slc_rates_default(imaging->device->kind),
+        .unit = {unit < pass->request.n_rows ? unit : 0},
         .parallel_units = is_cuda ? imaging->limits.n_processors * CUDA_BLOCKS_PER_PROCESSOR
                                   : slc_pool_size(imaging->pool),
     };

@@ -54,6 +54,7 @@ static void write_plan(slci_json *json, const slc_image_result *result) {
     slci_json_i64(json, "bytes_read", plan->bytes_read);
     slci_json_i64(json, "bytes_h2d", plan->bytes_h2d);
     slci_json_i64(json, "bytes_d2h", plan->bytes_d2h);
+    slci_json_f64(json, "chunk_reads_per_pass", plan->unit_reads);
     slci_json_open(json, "seconds", '{');
     slci_json_f64(json, "total", plan->seconds_total);
     slci_json_f64(json, "read", plan->seconds_read);
@@ -137,8 +138,14 @@ static void plan_to(FILE *file, const slc_image_result *result) {
                   (long long)plan->n_tiles_of[1], (long long)plan->n_tiles_of[2], plan->n_slots);
     (void)fprintf(file, "  %-22s %lld a plane\n", "passes over the rows",
                   (long long)plan->n_passes);
+    char reads[SLCI_TEXT_BYTES];
+    slci_format_number(plan->unit_reads, 3, reads);
+    (void)fprintf(file, "  %-22s %s times a pass%s\n", "each chunk is read", reads,
+                  plan->unit_reads > 1 ? ", because whole chunks do not fit the budget or the tiles"
+                                       : "");
     byte_line(file, "device memory", plan->device_peak_bytes, " at most (--vram)");
-    byte_line(file, "smallest --vram", plan->smallest_device_bytes, "");
+    (void)fprintf(file, "  %-22s %lld bytes\n", "smallest --vram",
+                  (long long)plan->smallest_device_bytes);
     byte_line(file, "host memory", result->host_planned_bytes,
               result->host_planned_bytes > result->ram_limit_bytes
                   ? " at most: MORE THAN --ram ALLOWS, this run would be refused"

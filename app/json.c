@@ -67,7 +67,7 @@ void slci_json_f64(slci_json *json, const char *key, double value) {
     begin_member(json, key);
     if (isfinite(value)) {
         char text[SLCI_TEXT_BYTES];
-        slci_format_number(value, 17, text);
+        slci_format_shortest(value, text);
         (void)fputs(text, json->file);
     } else {
         (void)fputs("null", json->file);

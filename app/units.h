@@ -60,6 +60,8 @@ SLC_MUST_USE slc_status slci_parse_position(const char *text, double *ra_rad, do
 
 /* `value` with `digits` significant digits and a point, as %g would in the C locale. */
 void slci_format_number(double value, int digits, char *text);
+/* With as few digits as give the same double when read back. */
+void slci_format_shortest(double value, char *text);
 /* "512 MiB", "1.5 GiB", "900 bytes". */
 void slci_format_bytes(int64_t bytes, char *text);
 /* "20asec", "1.5deg": a form that slci_parse_angle reads, with `digits` significant digits. */

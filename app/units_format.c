@@ -28,6 +28,16 @@ void slci_format_number(double value, int digits, char *text) {
     print_in_c(text, "%.*g", digits, value);
 }
 
+void slci_format_shortest(double value, char *text) {
+    double back = 0;
+    for (int digits = 15; digits <= 17; digits++) {
+        slci_format_number(value, digits, text);
+        if (slci_parse_number(text, &back) == SLC_OK && back == value) {
+            return;
+        }
+    }
+}
+
 void slci_format_bytes(int64_t bytes, char *text) {
     static const char *const names[] = {"KiB", "MiB", "GiB", "TiB"};
     if (bytes < 1024) {

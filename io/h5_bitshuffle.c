@@ -191,8 +191,8 @@ static int64_t begin(chunk *from, size_t n_values, const unsigned values[]) {
     from->block = n_values > VALUE_BLOCK ? values[VALUE_BLOCK] : 0;
     from->compression = n_values > VALUE_COMPRESSION ? (int)values[VALUE_COMPRESSION] : 0;
     if (from->block == 0) {
-        from->block = slc_max_i64(DEFAULT_BLOCK_BYTES / from->element_bytes / GROUP * GROUP,
-                                  MIN_BLOCK);
+        from->block =
+            slc_max_i64(DEFAULT_BLOCK_BYTES / from->element_bytes / GROUP * GROUP, MIN_BLOCK);
     }
     int64_t total = from->n_bytes;
     if (from->compression != COMPRESSION_NONE) {
@@ -229,8 +229,7 @@ size_t slci_h5_bitshuffle_filter(unsigned flags, size_t n_values, const unsigned
     }
     from.plain = H5allocate_memory((size_t)(from.block * from.element_bytes), false);
     unsigned char *out = H5allocate_memory((size_t)total, false);
-    const bool is_good =
-        from.plain != NULL && out != NULL && decode_blocks(&from, total, out) == 0;
+    const bool is_good = from.plain != NULL && out != NULL && decode_blocks(&from, total, out) == 0;
     (void)H5free_memory(from.plain);
     if (!is_good) {
         (void)H5free_memory(out);

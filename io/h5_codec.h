@@ -44,8 +44,8 @@ size_t slci_h5_lzf_filter(unsigned flags, size_t n_values, const unsigned values
 size_t slci_h5_bitshuffle_filter(unsigned flags, size_t n_values, const unsigned values[],
                                  size_t n_bytes, size_t *buffer_bytes, void **buffer);
 
-/* One block each, for bitshuffle and for tests. Both write at most `capacity` bytes and return how many,
- * or -1 where the input is damaged or does not fit. */
+/* One block each, for bitshuffle and for tests. Both write at most `capacity` bytes and return how
+ * many, or -1 where the input is damaged or does not fit. */
 int64_t slci_lzf_decode(const void *src, int64_t n_bytes, void *dst, int64_t capacity);
 int64_t slci_lz4_decode(const void *src, int64_t n_bytes, void *dst, int64_t capacity);
 

@@ -31,17 +31,22 @@ typedef struct slci_h5_dataset {
     int type_class; /* HDF5's number, for messages */
     char type_text[SLCI_H5_TEXT_BYTES];
     char filters[SLCI_H5_FILTERS_BYTES];
-    bool is_null;     /* a dataset without any elements and without a shape */
+    bool is_null; /* a dataset without any elements and without a shape */
     bool is_filtered;
-    int rank;         /* 0: a scalar */
+    int rank; /* 0: a scalar */
     int64_t shape[SLC_MAX_RANK];
-    int64_t chunk[SLC_MAX_RANK]; /* 0: not chunked */
+    int64_t chunk[SLC_MAX_RANK];         /* 0: not chunked */
     int64_t codec_bytes[SLCI_H5_CODECS]; /* what each codec must give for a chunk; 0: not known */
     int64_t stored_bytes;
 } slci_h5_dataset;
 
 /* Whether `name` (an absolute path inside the file) is there and what it is. These take the lock. */
-typedef enum slci_h5_kind { SLCI_H5_ABSENT, SLCI_H5_GROUP, SLCI_H5_DATASET, SLCI_H5_OTHER } slci_h5_kind;
+typedef enum slci_h5_kind {
+    SLCI_H5_ABSENT,
+    SLCI_H5_GROUP,
+    SLCI_H5_DATASET,
+    SLCI_H5_OTHER
+} slci_h5_kind;
 slci_h5_kind slci_h5_find(slci_h5_id file, const char *name);
 
 /* SLC_ERROR_INPUT: absent, or not a dataset; SLC_ERROR_UNSUPPORTED: filter, virtual source, rank.

@@ -37,8 +37,9 @@ static slc_status open_number(slci_h5_id file, const char *path, const char *nam
     }
     SLC_TRY(slci_h5_dataset_open(file, path, name, out));
     if (!out->is_null && !slci_element_is_real(&out->type)) {
-        const slc_status status = SLC_FAIL(SLC_ERROR_INPUT, "%s: %s is of type %s, expected a number",
-                                           path, name, out->type_text);
+        const slc_status status =
+            SLC_FAIL(SLC_ERROR_INPUT, "%s: %s is of type %s, expected a number", path, name,
+                     out->type_text);
         slci_h5_dataset_close(out);
         return status;
     }
@@ -143,9 +144,9 @@ slc_status slci_h5_get_numbers(slci_h5_id file, const char *path, const char *na
     double *numbers = NULL;
     slc_status status = SLC_OK;
     if (count > max_count) {
-        status = SLC_FAIL(SLC_ERROR_INPUT,
-                          "%s: %s holds %" PRId64 " numbers, expected at most %" PRId64, path, name,
-                          count, max_count);
+        status =
+            SLC_FAIL(SLC_ERROR_INPUT, "%s: %s holds %" PRId64 " numbers, expected at most %" PRId64,
+                     path, name, count, max_count);
     } else {
         numbers = malloc((size_t)slc_max_i64(count, 1) * sizeof *numbers);
         status = numbers == NULL ? SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory for %s", path, name)

@@ -55,6 +55,9 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access, haddr
     const driver_info *const info = (const driver_info *)H5Pget_driver_info(access);
     driver_file *const file = (driver_file *)calloc(1, sizeof *file);
     if (file == NULL || info == NULL) {
+        if (info != NULL) {
+            info->output->error_number = ENOMEM;
+        }
         free(file);
         return NULL;
     }
@@ -229,7 +232,9 @@ slc_status slci_h5_output_create(const char *path, const char *name, slci_h5_out
         output->file = create_file(output, path);
     }
     if (output->file < 0) {
-        status = SLC_FAIL(SLC_ERROR_OUTPUT, "HDF5 cannot make a file of %s", name);
+        status = output->error_number == ENOMEM
+                     ? SLC_FAIL(SLC_ERROR_MEMORY, "no memory to write %s", name)
+                     : SLC_FAIL(SLC_ERROR_OUTPUT, "HDF5 cannot make a file of %s", name);
     }
 done:
     if (status != SLC_OK) {

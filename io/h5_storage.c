@@ -81,11 +81,12 @@ static slc_status expect_bytes(slci_h5_dataset *dataset, int filter, int64_t byt
         return SLC_OK;
     }
     if (dataset->codec_bytes[codec] != 0 && dataset->codec_bytes[codec] != bytes) {
-        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
-                        "%s: dataset %s: parts compressed with filter %d in chunks of %lld and %lld "
-                        "bytes: not supported; give the source files instead",
-                        dataset->path, dataset->name, filter,
-                        (long long)dataset->codec_bytes[codec], (long long)bytes);
+        return SLC_FAIL(
+            SLC_ERROR_UNSUPPORTED,
+            "%s: dataset %s: parts compressed with filter %d in chunks of %lld and %lld "
+            "bytes: not supported; give the source files instead",
+            dataset->path, dataset->name, filter, (long long)dataset->codec_bytes[codec],
+            (long long)bytes);
     }
     dataset->codec_bytes[codec] = bytes;
     return SLC_OK;
@@ -203,8 +204,8 @@ static slc_status check_virtual_source(slci_h5_dataset *dataset, hid_t propertie
                           "%s: virtual dataset %s has a virtual source (%s in %s): not supported",
                           dataset->path, dataset->name, set_name, file_name);
     } else {
-        status = check_filters(dataset, source_properties, source_chunk_bytes(source,
-                                                                              source_properties));
+        status = check_filters(dataset, source_properties,
+                               source_chunk_bytes(source, source_properties));
     }
     if (source_properties >= 0) {
         (void)H5Pclose(source_properties);
@@ -250,10 +251,11 @@ static slc_status check_chunk(slci_h5_dataset *dataset, hid_t list, int64_t *chu
                       slc_checked_mul(*chunk_bytes, (int64_t)chunk[d], chunk_bytes) &&
                       *chunk_bytes <= SLCI_H5_MAX_CHUNK_BYTES;
     }
-    return is_possible ? SLC_OK
-                       : SLC_FAIL(SLC_ERROR_INPUT,
-                                  "%s: dataset %s: the chunks have an impossible shape: damaged data",
-                                  dataset->path, dataset->name);
+    return is_possible
+               ? SLC_OK
+               : SLC_FAIL(SLC_ERROR_INPUT,
+                          "%s: dataset %s: the chunks have an impossible shape: damaged data",
+                          dataset->path, dataset->name);
 }
 
 slc_status slci_h5_check_storage(slci_h5_dataset *dataset, slci_h5_id properties) {

@@ -16,7 +16,8 @@ static bool is_ieee(hid_t type, size_t bytes) {
     size_t exponent_bits = 0;
     size_t fraction_at = 0;
     size_t fraction_bits = 0;
-    if (H5Tget_fields(type, &sign, &exponent_at, &exponent_bits, &fraction_at, &fraction_bits) < 0) {
+    if (H5Tget_fields(type, &sign, &exponent_at, &exponent_bits, &fraction_at, &fraction_bits) <
+        0) {
         return false;
     }
     for (size_t k = 0; k < sizeof formats / sizeof formats[0]; k++) {
@@ -46,8 +47,7 @@ static void describe_number(hid_t type, H5T_class_t class, slci_element *element
     if (class == H5T_FLOAT && is_ieee(type, bytes)) {
         element->kind = SLCI_ELEMENT_FLOAT;
     } else if (class == H5T_INTEGER && is_whole_integer(type, bytes)) {
-        element->kind =
-            H5Tget_sign(type) == H5T_SGN_NONE ? SLCI_ELEMENT_UINT : SLCI_ELEMENT_INT;
+        element->kind = H5Tget_sign(type) == H5T_SGN_NONE ? SLCI_ELEMENT_UINT : SLCI_ELEMENT_INT;
     }
 }
 
@@ -94,8 +94,8 @@ static void describe_compound(hid_t type, slci_element *element, char *text, siz
         offsets[1] > element->bytes - parts[1].part_bytes) {
         return;
     }
-    element->kind = parts[0].kind == SLCI_ELEMENT_FLOAT ? SLCI_ELEMENT_COMPLEX_FLOAT
-                                                        : SLCI_ELEMENT_COMPLEX_INT;
+    element->kind =
+        parts[0].kind == SLCI_ELEMENT_FLOAT ? SLCI_ELEMENT_COMPLEX_FLOAT : SLCI_ELEMENT_COMPLEX_INT;
     element->part_bytes = parts[0].part_bytes;
     element->is_big_endian = parts[0].is_big_endian;
     element->real_offset = offsets[is_swapped ? 1 : 0];
@@ -143,8 +143,8 @@ void slci_h5_type_describe(slci_h5_id id, slci_element *element, int *type_class
         describe_compound(type, element, text, capacity);
         break;
     case H5T_STRING:
-        element->kind = H5Tis_variable_str(type) > 0 ? SLCI_ELEMENT_TEXT_VARIABLE
-                                                     : SLCI_ELEMENT_TEXT;
+        element->kind =
+            H5Tis_variable_str(type) > 0 ? SLCI_ELEMENT_TEXT_VARIABLE : SLCI_ELEMENT_TEXT;
         element->is_space_padded = H5Tget_strpad(type) == H5T_STR_SPACEPAD;
         break;
     default:
@@ -154,7 +154,6 @@ void slci_h5_type_describe(slci_h5_id id, slci_element *element, int *type_class
         slci_element_text(element, text, capacity);
     } else if (text[0] == '\0') {
         (void)snprintf(text, capacity, "type class %d of %d bytes%s", (int)class,
-                       (int)element->bytes,
-                       (int)class == 11 ? " (H5T_COMPLEX of HDF5 2.0)" : "");
+                       (int)element->bytes, (int)class == 11 ? " (H5T_COMPLEX of HDF5 2.0)" : "");
     }
 }

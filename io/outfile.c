@@ -268,7 +268,13 @@ slc_status slc_outfile_commit(slc_outfile *out) {
     out->temporary_path[0] = '\0';
     char folder[SLC_PATH_BYTES];
     folder_of(out->final_path, folder);
-    return sync_path(folder, O_RDONLY | O_DIRECTORY);
+    status = sync_path(folder, O_RDONLY | O_DIRECTORY);
+    if (status != SLC_OK && !out->overwrite) {
+        /* The name might not survive a crash, and the caller is told that there is no output. What
+         * an overwritten file held is gone either way; then the new one is better than none. */
+        (void)unlink(out->final_path);
+    }
+    return status;
 }
 
 void slc_outfile_abandon(slc_outfile *out) {

@@ -38,7 +38,7 @@ SLC_API SLC_MUST_USE slc_status slc_outfile_begin(const char *path, bool overwri
                                                   slc_outfile *out);
 
 /* fsync, rename to the final name (never over an existing file unless `overwrite`), fsync the folder.
- * On failure the temporary file is removed. SLC_ERROR_OUTPUT. */
+ * On failure neither name is left, unless the final one held a file before. SLC_ERROR_OUTPUT. */
 SLC_API SLC_MUST_USE slc_status slc_outfile_commit(slc_outfile *out);
 
 /* Removes the temporary file. Does nothing after a commit, or for a struct of zeros. */

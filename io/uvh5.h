@@ -33,20 +33,20 @@ typedef struct slci_uvh5_scratch slci_uvh5_scratch;
 typedef struct slci_uvh5 {
     slci_vis_part base;
     slci_h5_id file;
-    int64_t n_windows;        /* extent of the spectral window axis of rank-4 data, else 1 */
+    int64_t n_windows; /* extent of the spectral window axis of rank-4 data, else 1 */
     int64_t n_window_channels;
-    bool is_flexible;         /* channels of several windows on one axis */
+    bool is_flexible; /* channels of several windows on one axis */
     slci_uvh5_field vis, flags, nsamples;
     slci_h5_dataset uvw, ant_1, ant_2;
     slci_h5_dataset time, integration, lst, phase_id; /* .id 0: not there or not needed */
-    double integration_s;     /* of all rows where the file has one number; NaN: none */
-    int64_t chosen_id;        /* of the phase centre; rows with others are not used */
+    double integration_s; /* of all rows where the file has one number; NaN: none */
+    int64_t chosen_id;    /* of the phase centre; rows with others are not used */
     bool has_other_centres;
-    int64_t n_points;         /* of an ephemeris; 0: none */
-    double *points;           /* [3, n_points]: times, lon, lat; owned */
+    int64_t n_points; /* of an ephemeris; 0: none */
+    double *points;   /* [3, n_points]: times, lon, lat; owned */
     const slci_vis_selection *selection;
-    int64_t block_rows;       /* read and converted at once */
-    pthread_mutex_t mutex;    /* of the free scratch buffers */
+    int64_t block_rows;    /* read and converted at once */
+    pthread_mutex_t mutex; /* of the free scratch buffers */
     slci_uvh5_scratch *free_scratch;
 } slci_uvh5;
 

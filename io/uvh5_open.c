@@ -154,9 +154,8 @@ static slc_status get_counted(const slci_uvh5 *uvh5, const char *name, int64_t e
     SLC_TRY(slci_h5_get_numbers(uvh5->file, uvh5->base.path, name, MAX_CHANNELS, &numbers, &n));
     if (n != expected) {
         free(numbers);
-        return SLC_FAIL(SLC_ERROR_INPUT,
-                        "%s: %s holds %" PRId64 " numbers, expected %s = %" PRId64, uvh5->base.path,
-                        name, n, meaning, expected);
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: %s holds %" PRId64 " numbers, expected %s = %" PRId64,
+                        uvh5->base.path, name, n, meaning, expected);
     }
     *out = numbers;
     return SLC_OK;
@@ -237,8 +236,8 @@ static slc_status read_polarisations(slci_uvh5 *uvh5) {
                         path, convention);
     }
     header->is_polarisation_sum = strcasecmp(convention, "sum") == 0;
-    SLC_TRY(get_counted(uvh5, "/Header/polarization_array", header->n_polarisations, "Npols",
-                        &codes));
+    SLC_TRY(
+        get_counted(uvh5, "/Header/polarization_array", header->n_polarisations, "Npols", &codes));
     header->polarisations = malloc((size_t)header->n_polarisations * sizeof(int));
     for (int k = 0; k < header->n_polarisations && header->polarisations != NULL; k++) {
         header->polarisations[k] = fabs(codes[k]) < 1000.0 ? (int)codes[k] : 0;
@@ -297,10 +296,11 @@ static slc_status read_version(slci_uvh5 *uvh5, slc_log *log) {
     char *rest = version;
     const long major = version[0] == '\0' ? 0 : strtol(version, &rest, 10);
     if ((version[0] != '\0' && rest == version) || major < 0 || major > 1) {
-        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
-                        "%s: /Header/version is '%s': not supported, expected 0.x or 1.x (1.2 is the "
-                        "newest known)",
-                        path, version);
+        return SLC_FAIL(
+            SLC_ERROR_UNSUPPORTED,
+            "%s: /Header/version is '%s': not supported, expected 0.x or 1.x (1.2 is the "
+            "newest known)",
+            path, version);
     }
     const long minor = rest[0] == '.' ? strtol(rest + 1, NULL, 10) : 0;
     if (major == 1 && minor > 2) {
@@ -310,7 +310,8 @@ static slc_status read_version(slci_uvh5 *uvh5, slc_log *log) {
                    version[0] == '\0' ? "0.x" : version);
     if (slci_h5_find(uvh5->file, "/Header/flex_spw_polarization_array") == SLCI_H5_DATASET) {
         slci_h5_dataset set;
-        SLC_TRY(slci_h5_dataset_open(uvh5->file, path, "/Header/flex_spw_polarization_array", &set));
+        SLC_TRY(
+            slci_h5_dataset_open(uvh5->file, path, "/Header/flex_spw_polarization_array", &set));
         const bool is_null = set.is_null;
         slci_h5_dataset_close(&set);
         if (!is_null) {
@@ -342,7 +343,8 @@ static slc_status read_texts(slci_uvh5 *uvh5) {
     header->longitude_rad = degrees * RADIANS_PER_DEGREE;
     SLC_TRY(slci_h5_get_text(uvh5->file, path, "/Header/telescope_frame", text, sizeof text));
     if (strcasecmp(text, "mcmf") == 0) {
-        header->longitude_rad = (double)NAN; /* no sidereal time on the Moon from a terrestrial one */
+        header->longitude_rad =
+            (double)NAN; /* no sidereal time on the Moon from a terrestrial one */
     }
     return SLC_OK;
 }
@@ -352,10 +354,11 @@ static slc_status check_horizon_frame(const slci_uvh5 *uvh5) {
     const slci_vis_header *header = &uvh5->base.header;
     if (header->phase.kind != SLCI_PHASE_SKY &&
         !(fabs(header->latitude_rad) <= (double)M_PI_2 + 1e-9)) {
-        return SLC_FAIL(SLC_ERROR_INPUT,
-                        "%s: /Header/latitude is %g rad, expected the telescope's latitude, which is "
-                        "the declination of data that follow the zenith",
-                        uvh5->base.path, header->latitude_rad);
+        return SLC_FAIL(
+            SLC_ERROR_INPUT,
+            "%s: /Header/latitude is %g rad, expected the telescope's latitude, which is "
+            "the declination of data that follow the zenith",
+            uvh5->base.path, header->latitude_rad);
     }
     return SLC_OK;
 }
@@ -384,8 +387,8 @@ static slc_status read_header(slci_uvh5 *uvh5, const slc_vis_options *options) {
 
 static void destroy(slci_vis_part *part) {
     slci_uvh5 *uvh5 = (slci_uvh5 *)part;
-    slci_h5_dataset *const sets[] = {&uvh5->vis.set, &uvh5->flags.set, &uvh5->nsamples.set,
-                                     &uvh5->uvw,     &uvh5->ant_1,     &uvh5->ant_2,
+    slci_h5_dataset *const sets[] = {&uvh5->vis.set, &uvh5->flags.set,   &uvh5->nsamples.set,
+                                     &uvh5->uvw,     &uvh5->ant_1,       &uvh5->ant_2,
                                      &uvh5->time,    &uvh5->integration, &uvh5->lst,
                                      &uvh5->phase_id};
     for (size_t k = 0; k < sizeof sets / sizeof sets[0]; k++) {

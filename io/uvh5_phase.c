@@ -38,9 +38,10 @@ static slc_status set_frame(const char *path, const char *frame, double epoch, s
         phase->equinox = isfinite(epoch) && epoch > 0.0 ? epoch : 2000.0;
         return SLC_OK;
     }
-    return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
-                    "%s: the phase centre is in the frame '%s': not supported, only icrs and fk5 are",
-                    path, frame);
+    return SLC_FAIL(
+        SLC_ERROR_UNSUPPORTED,
+        "%s: the phase centre is in the frame '%s': not supported, only icrs and fk5 are", path,
+        frame);
 }
 
 static slc_status check_place(const char *path, const char *lon_name, const char *lat_name,
@@ -62,8 +63,8 @@ static slc_status read_single(slci_uvh5 *uvh5, const char *wanted) {
     double epoch;
     SLC_TRY(slci_h5_get_text(uvh5->file, path, "/Header/phase_type", type, sizeof type));
     SLC_TRY(slci_h5_get_text(uvh5->file, path, "/Header/phase_center_frame", frame, sizeof frame));
-    SLC_TRY(slci_h5_get_number_or(uvh5->file, path, "/Header/phase_center_epoch", (double)NAN,
-                                  &epoch));
+    SLC_TRY(
+        slci_h5_get_number_or(uvh5->file, path, "/Header/phase_center_epoch", (double)NAN, &epoch));
     SLC_TRY(slci_h5_get_number_or(uvh5->file, path, "/Header/phase_center_ra", (double)NAN,
                                   &phase->lon_rad));
     SLC_TRY(slci_h5_get_number_or(uvh5->file, path, "/Header/phase_center_dec", (double)NAN,
@@ -170,8 +171,8 @@ static slc_status read_entry(slci_uvh5 *uvh5, const centre *entry) {
     (void)snprintf(name, sizeof name, "%s/cat_epoch", group);
     SLC_TRY(slci_h5_get_number_or(uvh5->file, path, name, (double)NAN, &epoch));
     const bool is_projected = strcmp(type, "unprojected") != 0;
-    (void)snprintf(phase->text, sizeof phase->text, "cat_type '%.16s': %sw-projected, phase %s", type,
-                   is_projected ? "" : "not ",
+    (void)snprintf(phase->text, sizeof phase->text, "cat_type '%.16s': %sw-projected, phase %s",
+                   type, is_projected ? "" : "not ",
                    is_projected ? "u l + v m + w (n - 1)" : "u l + v m + w n");
     if (!is_projected) {
         phase->kind = SLCI_PHASE_UNPROJECTED;
@@ -206,14 +207,16 @@ static slc_status list_centres(const slci_uvh5 *uvh5, centre **out, int64_t *n, 
     }
     SLC_TRY(slci_h5_list(uvh5->file, path, CATALOGUE, 0, NULL, &count));
     if (count < 1 || count > MAX_CENTRES) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: " CATALOGUE " has %" PRId64 " entries, expected 1 or more",
-                        path, count);
+        return SLC_FAIL(SLC_ERROR_INPUT,
+                        "%s: " CATALOGUE " has %" PRId64 " entries, expected 1 or more", path,
+                        count);
     }
     char(*names)[SLCI_H5_LIST_NAME_BYTES] = calloc((size_t)count, sizeof *names);
     centre *centres = calloc((size_t)count, sizeof *centres);
-    slc_status status = names == NULL || centres == NULL
-                            ? SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory for the phase centres", path)
-                            : slci_h5_list(uvh5->file, path, CATALOGUE, count, names, &count);
+    slc_status status =
+        names == NULL || centres == NULL
+            ? SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory for the phase centres", path)
+            : slci_h5_list(uvh5->file, path, CATALOGUE, count, names, &count);
     for (int64_t k = 0; k < count && status == SLC_OK && !*is_json; k++) {
         char name[SLCI_H5_NAME_BYTES];
         char *end = NULL;
@@ -221,12 +224,12 @@ static slc_status list_centres(const slci_uvh5 *uvh5, centre **out, int64_t *n, 
         centres[k].id = strtoll(names[k], &end, 10);
         *is_json = slci_h5_find(uvh5->file, name) == SLCI_H5_DATASET;
         if (!*is_json && (*end != '\0' || end == names[k])) {
-            status = SLC_FAIL(SLC_ERROR_INPUT, "%s: %s: expected a number as the entry's name", path,
-                              name);
+            status = SLC_FAIL(SLC_ERROR_INPUT, "%s: %s: expected a number as the entry's name",
+                              path, name);
         } else if (!*is_json) {
             (void)snprintf(name, sizeof name, CATALOGUE "/%s/cat_name", names[k]);
-            status = slci_h5_get_text(uvh5->file, path, name, centres[k].name,
-                                      sizeof centres[k].name);
+            status =
+                slci_h5_get_text(uvh5->file, path, name, centres[k].name, sizeof centres[k].name);
         }
     }
     free(names);
@@ -264,10 +267,11 @@ static slc_status count_rows(const slci_uvh5 *uvh5, centre *centres, int64_t n) 
         for (int64_t k = 0; k < m && status == SLC_OK; k++) {
             last = last != NULL && last->id == ids[k] ? last : find_id(centres, n, ids[k]);
             if (last == NULL) {
-                status = SLC_FAIL(SLC_ERROR_INPUT,
-                                  "%s: /Header/phase_center_id_array: row %" PRId64
-                                  " has the phase centre %" PRId64 ", which is not in the catalogue",
-                                  uvh5->base.path, row + k, ids[k]);
+                status =
+                    SLC_FAIL(SLC_ERROR_INPUT,
+                             "%s: /Header/phase_center_id_array: row %" PRId64
+                             " has the phase centre %" PRId64 ", which is not in the catalogue",
+                             uvh5->base.path, row + k, ids[k]);
             } else {
                 last->n_rows++;
             }
@@ -298,8 +302,8 @@ static slc_status choose(slci_uvh5 *uvh5, const centre *centres, int64_t n, cons
         char id[24];
         (void)snprintf(id, sizeof id, "%" PRId64, centres[k].id);
         const bool has_rows = centres[k].n_rows > 0;
-        const bool is_matching = wanted == NULL || strcmp(wanted, centres[k].name) == 0 ||
-                                 strcmp(wanted, id) == 0;
+        const bool is_matching =
+            wanted == NULL || strcmp(wanted, centres[k].name) == 0 || strcmp(wanted, id) == 0;
         n_with_rows += has_rows;
         n_matching += has_rows && is_matching;
         chosen = has_rows && is_matching ? &centres[k] : chosen;

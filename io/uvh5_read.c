@@ -75,7 +75,8 @@ static void select_field(const slci_uvh5 *uvh5, slci_uvh5_field *field) {
     const int64_t first = selection->used[low];
     const int64_t last = selection->used[selection->n_used == 2 ? 1 - low : 0];
     field->origin[pol] = first / unit * unit;
-    field->extent[pol] = slc_min_i64((last / unit + 1) * unit, set->shape[pol]) - field->origin[pol];
+    field->extent[pol] =
+        slc_min_i64((last / unit + 1) * unit, set->shape[pol]) - field->origin[pol];
     field->channel_bytes = field->extent[pol] * set->type.bytes;
     field->first_bytes = skipped * field->channel_bytes;
     field->row_bytes = product(field->extent, 1, set->rank) * set->type.bytes;
@@ -93,8 +94,8 @@ static slc_status size_caches(slci_uvh5 *uvh5, slci_uvh5_field *const *fields, i
                                                          fields[k]->extent);
     }
     for (int k = 0; k < n; k++) {
-        int64_t bytes = slci_h5_dataset_chunk_row_bytes(&fields[k]->set, fields[k]->origin,
-                                                        fields[k]->extent);
+        int64_t bytes =
+            slci_h5_dataset_chunk_row_bytes(&fields[k]->set, fields[k]->origin, fields[k]->extent);
         if (uvh5->selection->cache_bytes > 0 && total > 0.0) {
             bytes = (int64_t)((double)uvh5->selection->cache_bytes * ((double)bytes / total));
         }
@@ -296,10 +297,10 @@ static void convert_row(const slci_uvh5 *uvh5, const slci_uvh5_scratch *scratch,
     const slci_uvh5_field *flags = &uvh5->flags;
     const slci_uvh5_field *nsamples = &uvh5->nsamples;
     for (int h = 0; h < uvh5->selection->n_used; h++) {
-        slci_element_to_flags(
-            &flags->set.type,
-            scratch->flags + k * flags->row_bytes + flags->first_bytes + flags->hand_bytes[h],
-            flags->channel_bytes, n, scratch->flagged[h]);
+        slci_element_to_flags(&flags->set.type,
+                              scratch->flags + k * flags->row_bytes + flags->first_bytes +
+                                  flags->hand_bytes[h],
+                              flags->channel_bytes, n, scratch->flagged[h]);
         row->flags[h] = scratch->flagged[h];
         if (nsamples->set.id != 0) {
             slci_element_to_f64(&nsamples->set.type,
@@ -309,10 +310,10 @@ static void convert_row(const slci_uvh5 *uvh5, const slci_uvh5_scratch *scratch,
             row->nsamples[h] = scratch->samples[h];
         }
         if (wants_vis) {
-            slci_element_to_complex(
-                &vis->set.type,
-                scratch->vis + k * vis->row_bytes + vis->first_bytes + vis->hand_bytes[h],
-                vis->channel_bytes, n, scratch->values[h]);
+            slci_element_to_complex(&vis->set.type,
+                                    scratch->vis + k * vis->row_bytes + vis->first_bytes +
+                                        vis->hand_bytes[h],
+                                    vis->channel_bytes, n, scratch->values[h]);
             row->values[h] = scratch->values[h];
         }
     }
@@ -342,10 +343,10 @@ static void combine_block(const slci_uvh5 *uvh5, const slci_uvh5_scratch *scratc
             row.factor = weight_factor(uvh5, scratch, k);
             convert_row(uvh5, scratch, target->vis != NULL, k, &row);
         }
-        slci_vis_combine_row(
-            uvh5->selection, &row,
-            target->vis == NULL ? NULL : target->vis + 2 * (at + k) * n_channels,
-            target->weight == NULL ? NULL : target->weight + (at + k) * n_channels, counts);
+        slci_vis_combine_row(uvh5->selection, &row,
+                             target->vis == NULL ? NULL : target->vis + 2 * (at + k) * n_channels,
+                             target->weight == NULL ? NULL : target->weight + (at + k) * n_channels,
+                             counts);
     }
 }
 
@@ -397,8 +398,8 @@ static void count_reads(const slci_uvh5 *uvh5, int64_t row, int64_t n,
                 {&uvh5->phase_id, is_wanted && uvh5->has_other_centres}};
     for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++) {
         if (fields[k].is_read) {
-            count_field(&fields[k].field->set, fields[k].field->origin, fields[k].field->extent, row,
-                        n, counters);
+            count_field(&fields[k].field->set, fields[k].field->origin, fields[k].field->extent,
+                        row, n, counters);
         }
     }
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {

@@ -59,14 +59,19 @@ static slc_status add_time(const slci_uvh5 *uvh5, int64_t row, int64_t k, const 
                            slci_vis_sets *sets, int64_t *last_time) {
     const double jd = uvh5->time.id != 0 ? rows->time[k] : 0.0;
     if (!isfinite(jd)) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: /Header/time_array: row %" PRId64
-                        " is %g, expected a Julian date", uvh5->base.path, row + k, jd);
+        return SLC_FAIL(SLC_ERROR_INPUT,
+                        "%s: /Header/time_array: row %" PRId64 " is %g, expected a Julian date",
+                        uvh5->base.path, row + k, jd);
     }
     if (*last_time < 0 || sets->time_info[*last_time].jd != jd) {
         SLC_TRY(slci_vis_sets_add_time(sets, jd, last_time));
     }
     slci_time_info *info = &sets->time_info[*last_time];
     const bool is_chosen = !uvh5->has_other_centres || rows->phase_id[k] == uvh5->chosen_id;
+    if (is_chosen && uvh5->integration.id != 0) {
+        sets->integration_low_s = fmin(sets->integration_low_s, rows->integration[k]);
+        sets->integration_high_s = fmax(sets->integration_high_s, rows->integration[k]);
+    }
     if (is_chosen && !info->is_used) {
         info->is_used = true;
         info->integration_s =

@@ -51,9 +51,10 @@ static slc_status open_part(const char *path, const slc_vis_options *options, sl
         return slci_plain_h5_open(path, file, options, out);
     }
     slci_h5_close(file);
-    return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
-                    "%s: neither UVH5 (groups /Header and /Data%s) nor a plain set (/u, /v, /w, /vis)",
-                    path, has_header ? ", of which /Data is missing" : "");
+    return SLC_FAIL(
+        SLC_ERROR_UNSUPPORTED,
+        "%s: neither UVH5 (groups /Header and /Data%s) nor a plain set (/u, /v, /w, /vis)", path,
+        has_header ? ", of which /Data is missing" : "");
 }
 
 /* FNV-1a, 64 bits. */
@@ -110,7 +111,7 @@ static slc_status open_parts(slci_vis *vis, const char *const *paths,
 
 static slc_status scan_parts(slci_vis *vis, const slc_vis_options *options) {
     slci_vis_sets sets;
-    memset(&sets, 0, sizeof sets);
+    slci_vis_sets_init(&sets);
     slc_status status = SLC_OK;
     for (int k = 0; k < vis->n_parts && status == SLC_OK; k++) {
         status = vis->parts[k]->ops->scan(vis->parts[k], &sets);
@@ -147,8 +148,8 @@ static slc_status open_set(slci_vis *vis, const char *const *paths,
         SLC_TRY(vis->parts[k]->ops->select(vis->parts[k], &vis->selection));
     }
     identify(vis);
-    (void)snprintf(vis->base.name, sizeof vis->base.name, vis->n_parts == 1 ? "%.200s" : "%.200s and others",
-                   vis->parts[0]->path);
+    (void)snprintf(vis->base.name, sizeof vis->base.name,
+                   vis->n_parts == 1 ? "%.200s" : "%.200s and others", vis->parts[0]->path);
     return SLC_OK;
 }
 

@@ -25,11 +25,14 @@ bool slci_element_is_complex(const slci_element *type) {
 }
 
 void slci_element_text(const slci_element *type, char *out, size_t capacity) {
-    static const char *const names[] = {
-        [SLCI_ELEMENT_OTHER] = "unknown",     [SLCI_ELEMENT_FLOAT] = "f",
-        [SLCI_ELEMENT_INT] = "i",             [SLCI_ELEMENT_UINT] = "u",
-        [SLCI_ELEMENT_COMPLEX_FLOAT] = "complex f", [SLCI_ELEMENT_COMPLEX_INT] = "complex i",
-        [SLCI_ELEMENT_TEXT] = "string",       [SLCI_ELEMENT_TEXT_VARIABLE] = "variable string"};
+    static const char *const names[] = {[SLCI_ELEMENT_OTHER] = "unknown",
+                                        [SLCI_ELEMENT_FLOAT] = "f",
+                                        [SLCI_ELEMENT_INT] = "i",
+                                        [SLCI_ELEMENT_UINT] = "u",
+                                        [SLCI_ELEMENT_COMPLEX_FLOAT] = "complex f",
+                                        [SLCI_ELEMENT_COMPLEX_INT] = "complex i",
+                                        [SLCI_ELEMENT_TEXT] = "string",
+                                        [SLCI_ELEMENT_TEXT_VARIABLE] = "variable string"};
     const bool has_bits = slci_element_is_real(type) || slci_element_is_complex(type);
     char bits[24] = "";
     if (has_bits) {

@@ -29,7 +29,7 @@ typedef enum slci_element_kind {
 
 typedef struct slci_element {
     slci_element_kind kind;
-    bool is_enum;        /* an integer with names, as h5py writes booleans */
+    bool is_enum; /* an integer with names, as h5py writes booleans */
     bool is_big_endian;
     int64_t bytes;       /* of the whole element */
     int64_t part_bytes;  /* of one number: half a complex, else the same */

@@ -22,8 +22,8 @@
 
 /* AIPS memo 117; the codes of FITS are the same. */
 static const char *polarisation_name(int code) {
-    static const char *const names[] = {"YX", "XY", "YY", "XX", "LR", "RL", "LL", "RR",
-                                        "?",  "I",  "Q",  "U",  "V"};
+    static const char *const names[] = {"YX", "XY", "YY", "XX", "LR", "RL", "LL",
+                                        "RR", "?",  "I",  "Q",  "U",  "V"};
     return code >= -8 && code <= 4 ? names[code + 8] : "?";
 }
 
@@ -31,9 +31,9 @@ static void list_polarisations(const slci_vis_header *header, char *out, size_t 
     size_t used = 0;
     out[0] = '\0';
     for (int k = 0; k < header->n_polarisations && used < capacity; k++) {
-        used += (size_t)snprintf(out + used, capacity - used, "%s%s (%d)", k > 0 ? ", " : "",
-                                 polarisation_name(header->polarisations[k]),
-                                 header->polarisations[k]);
+        used +=
+            (size_t)snprintf(out + used, capacity - used, "%s%s (%d)", k > 0 ? ", " : "",
+                             polarisation_name(header->polarisations[k]), header->polarisations[k]);
     }
 }
 
@@ -130,8 +130,7 @@ static slc_status check_part(const slci_vis_part *first, const slci_vis_part *ot
         }
     }
     if (a->n_polarisations != b->n_polarisations ||
-        memcmp(a->polarisations, b->polarisations,
-               (size_t)a->n_polarisations * sizeof(int)) != 0 ||
+        memcmp(a->polarisations, b->polarisations, (size_t)a->n_polarisations * sizeof(int)) != 0 ||
         a->is_polarisation_sum != b->is_polarisation_sum) {
         return disagree(first, other, "polarisations");
     }
@@ -212,9 +211,10 @@ slc_status slci_vis_choose(slci_vis *vis, const slc_vis_options *options) {
     const double uv_min = options->uv_min_wavelengths;
     const double uv_max = options->uv_max_wavelengths;
     if (!(uv_min >= 0.0) || !(uv_max >= 0.0) || (uv_max > 0.0 && uv_max <= uv_min)) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "baselines from %g to %g wavelengths asked for (--uv-range A:B, 0 <= A < B)",
-                        uv_min, uv_max);
+        return SLC_FAIL(
+            SLC_ERROR_ARGUMENT,
+            "baselines from %g to %g wavelengths asked for (--uv-range A:B, 0 <= A < B)", uv_min,
+            uv_max);
     }
     SLC_TRY(choose_polarisation(vis, options->polarisation));
     SLC_TRY(choose_channels(vis, options));
@@ -314,14 +314,14 @@ static void place_horizon(slci_vis *vis, const slci_time_info *first, const slci
         const double turned = (last->jd - first->jd) * SIDEREAL_RATE * 2 * M_PI;
         lst = first->lst_rad + 0.5 * turned;
         meta->smear_rad = turned;
-        meta->equinox = first->jd > 0.0
-                            ? 2000.0 + (0.5 * (first->jd + last->jd) - 2451545.0) / 365.25
-                            : 0.0;
+        meta->equinox =
+            first->jd > 0.0 ? 2000.0 + (0.5 * (first->jd + last->jd) - 2451545.0) / 365.25 : 0.0;
     } else {
-        slc_log_warning(log,
-                        "%s: neither lst_array nor time_array with a longitude: the sidereal time is "
-                        "unknown, 0 is used as the right ascension",
-                        vis->parts[0]->path);
+        slc_log_warning(
+            log,
+            "%s: neither lst_array nor time_array with a longitude: the sidereal time is "
+            "unknown, 0 is used as the right ascension",
+            vis->parts[0]->path);
     }
     if (header->phase.kind == SLCI_PHASE_DRIFTSCAN) {
         from_horizon(header->phase.lon_rad, header->phase.lat_rad, header->latitude_rad, lst,
@@ -365,6 +365,14 @@ slc_status slci_vis_place(slci_vis *vis, const slci_vis_sets *sets,
     if (first != NULL && first->jd > 0.0 && header->is_time_utc) {
         const double half = isfinite(first->integration_s) ? 0.5 * first->integration_s : 0.0;
         meta->start_jd_utc = first->jd - half / SECONDS_PER_DAY;
+    }
+    /* Averages over baseline-dependent times, which some correlators write. */
+    if (sets->integration_high_s > 1.000001 * sets->integration_low_s && !options->weight_by_time) {
+        slc_log_note(
+            options->log,
+            "%s: integration times from %g to %g s: samples are weighted by nsamples alone "
+            "(--weight-by-time multiplies by the time)",
+            vis->parts[0]->path, sets->integration_low_s, sets->integration_high_s);
     }
     meta->frame = header->phase.frame;
     if (header->phase.kind == SLCI_PHASE_SKY) {

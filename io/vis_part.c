@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+void slci_vis_sets_init(slci_vis_sets *sets) {
+    memset(sets, 0, sizeof *sets);
+    sets->integration_low_s = (double)INFINITY;
+    sets->integration_high_s = -(double)INFINITY;
+}
+
 slc_status slci_vis_sets_add_time(slci_vis_sets *sets, double jd, int64_t *index) {
     bool is_new = false;
     const double positive_zero = jd + 0.0; /* -0 and 0 are one time */
@@ -23,8 +29,8 @@ slc_status slci_vis_sets_add_time(slci_vis_sets *sets, double jd, int64_t *index
         sets->time_info = larger;
         sets->time_capacity = capacity;
     }
-    sets->time_info[*index] = (slci_time_info){
-        .jd = positive_zero, .integration_s = (double)NAN, .lst_rad = (double)NAN};
+    sets->time_info[*index] =
+        (slci_time_info){.jd = positive_zero, .integration_s = (double)NAN, .lst_rad = (double)NAN};
     return SLC_OK;
 }
 
@@ -36,8 +42,7 @@ void slci_vis_sets_destroy(slci_vis_sets *sets) {
     memset(sets, 0, sizeof *sets);
 }
 
-slc_status slci_vis_part_init(slci_vis_part *part, const slci_vis_part_ops *ops,
-                              const char *path) {
+slc_status slci_vis_part_init(slci_vis_part *part, const slci_vis_part_ops *ops, const char *path) {
     part->ops = ops;
     part->header.latitude_rad = (double)NAN;
     part->header.longitude_rad = (double)NAN;

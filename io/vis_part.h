@@ -45,7 +45,7 @@ typedef struct slci_vis_header {
     bool is_polarisation_sum; /* I = XX + YY */
     bool is_plain;
     bool is_time_utc;
-    bool is_place_assumed;    /* a plain set without a phase centre */
+    bool is_place_assumed; /* a plain set without a phase centre */
     char telescope[64], object[64], units[32];
     double latitude_rad, longitude_rad; /* NaN where unknown */
     slci_phase phase;
@@ -61,9 +61,9 @@ typedef struct slci_vis_selection {
     bool has_times;
     double time_low, time_high; /* low <= time < high */
     bool has_uv_range;
-    double uv_min, uv_max; /* wavelengths; uv_max 0: no limit */
+    double uv_min, uv_max;               /* wavelengths; uv_max 0: no limit */
     const double *wavelengths_per_metre; /* [n_channels], lent */
-    int64_t cache_bytes;   /* of this file; 0: one row of chunks */
+    int64_t cache_bytes;                 /* of this file; 0: one row of chunks */
 } slci_vis_selection;
 
 /* What the rows of all files say together. */
@@ -76,7 +76,10 @@ typedef struct slci_vis_sets {
     slci_distinct times, baselines, antennas;
     slci_time_info *time_info; /* [times.n], owned */
     int64_t time_capacity;
+    double integration_low_s, integration_high_s; /* of rows used; low > high: not known */
 } slci_vis_sets;
+
+void slci_vis_sets_init(slci_vis_sets *sets);
 
 /* Finds or makes the entry of a time. SLC_ERROR_MEMORY. */
 SLC_MUST_USE slc_status slci_vis_sets_add_time(slci_vis_sets *sets, double jd, int64_t *index);

@@ -76,8 +76,7 @@ slc_status slci_plain_check(slci_plain *plain, const slc_vis_options *options) {
     for (int k = 0; k < SLCI_PLAIN_WEIGHT; k++) {
         if (!has_column(plain, k)) {
             return SLC_FAIL(SLC_ERROR_INPUT, "%s: %s is missing, expected u, v, w and %s",
-                            plain->base.path, column_names[k],
-                            plain->file != 0 ? "vis" : "data");
+                            plain->base.path, column_names[k], plain->file != 0 ? "vis" : "data");
         }
     }
     const slci_h5_dataset *vis = &plain->columns[SLCI_PLAIN_VIS].set;
@@ -236,10 +235,10 @@ static void combine_block(const slci_plain *plain, const block *from, int64_t at
                                 step, n_channels, from->weights);
             row.nsamples[0] = from->weights;
         }
-        slci_vis_combine_row(
-            plain->selection, &row,
-            target->vis == NULL ? NULL : target->vis + 2 * (at + k) * n_channels,
-            target->weight == NULL ? NULL : target->weight + (at + k) * n_channels, counts);
+        slci_vis_combine_row(plain->selection, &row,
+                             target->vis == NULL ? NULL : target->vis + 2 * (at + k) * n_channels,
+                             target->weight == NULL ? NULL : target->weight + (at + k) * n_channels,
+                             counts);
     }
 }
 

@@ -15,21 +15,28 @@
 extern "C" {
 #endif
 
-enum { SLCI_PLAIN_U, SLCI_PLAIN_V, SLCI_PLAIN_W, SLCI_PLAIN_VIS, SLCI_PLAIN_WEIGHT, SLCI_PLAIN_COLUMNS };
+enum {
+    SLCI_PLAIN_U,
+    SLCI_PLAIN_V,
+    SLCI_PLAIN_W,
+    SLCI_PLAIN_VIS,
+    SLCI_PLAIN_WEIGHT,
+    SLCI_PLAIN_COLUMNS
+};
 
 /* A dataset (.set.id not 0) or memory (not NULL), never both; neither: there is no such column. */
 typedef struct slci_plain_column {
     const char *name;
-    slci_h5_dataset set;    /* shape, type and texts are filled in for memory too */
-    unsigned char *memory;  /* dense, C order, owned */
+    slci_h5_dataset set;   /* shape, type and texts are filled in for memory too */
+    unsigned char *memory; /* dense, C order, owned */
 } slci_plain_column;
 
 typedef struct slci_plain {
     slci_vis_part base;
     slci_h5_id file; /* 0: none */
     slci_plain_column columns[SLCI_PLAIN_COLUMNS];
-    double sign;     /* of the exponent in the image sum for which the set was made */
-    double freq_hz;  /* 0: not known */
+    double sign;    /* of the exponent in the image sum for which the set was made */
+    double freq_hz; /* 0: not known */
     const slci_vis_selection *selection;
     int64_t block_rows;
 } slci_plain;

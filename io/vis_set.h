@@ -15,8 +15,8 @@ typedef struct slci_vis {
     slc_vis_meta meta;
     slci_vis_selection selection;
     int n_parts;
-    slci_vis_part **parts; /* [n_parts], owned */
-    int64_t *first_row;    /* [n_parts + 1] */
+    slci_vis_part **parts;                                      /* [n_parts], owned */
+    int64_t *first_row;                                         /* [n_parts + 1] */
     double *freq_hz, *channel_width_hz, *wavelengths_per_metre; /* [n_channels] */
 } slci_vis;
 

@@ -21,9 +21,9 @@ static void lzf_runs(void **state) {
 static void lz4_runs(void **state) {
     (void)state;
     /* 3 literals and a match of 4 + 1 at distance 3; 20 literals (15 + 5) at the end. */
-    const unsigned char in[] = {0x31, 'a', 'b', 'c', 3, 0, 0xF0, 5,   'A', 'B', 'C', 'D', 'E', 'F',
-                                'G',  'H', 'I', 'J', 'K', 'L', 'M', 'N', 'O', 'P', 'Q', 'R', 'S',
-                                'T'};
+    const unsigned char in[] = {0x31, 'a', 'b', 'c', 3,   0,   0xF0, 5,   'A', 'B',
+                                'C',  'D', 'E', 'F', 'G', 'H', 'I',  'J', 'K', 'L',
+                                'M',  'N', 'O', 'P', 'Q', 'R', 'S',  'T'};
     char out[32];
     assert_int_equal(slci_lz4_decode(in, sizeof in, out, sizeof out), 28);
     assert_memory_equal(out, "abcabcabABCDEFGHIJKLMNOPQRST", 28);
@@ -163,8 +163,7 @@ static void put_chunk(const char *path, int filter, unsigned n_values, const uns
     H5Pset_chunk(list, 1, dims);
     H5Pset_filter(list, filter, H5Z_FLAG_OPTIONAL, n_values, values);
     const hid_t space = H5Screate_simple(1, dims, NULL);
-    const hid_t set =
-        H5Dcreate2(file, "x", H5T_STD_I32LE, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    const hid_t set = H5Dcreate2(file, "x", H5T_STD_I32LE, space, H5P_DEFAULT, list, H5P_DEFAULT);
     assert_true(set >= 0 && H5Dwrite_chunk(set, H5P_DEFAULT, 0, at, n, bytes) >= 0);
     H5Dclose(set);
     H5Sclose(space);

@@ -139,7 +139,8 @@ static void fill(place *self, bool is_deflated, bool is_big_endian) {
                   sizeof columns[d]);
     }
     if (is_big_endian) {
-        add_array(&self->zip, "data.npy", is_deflated, ">c16", "False", "(6,)", large, sizeof large);
+        add_array(&self->zip, "data.npy", is_deflated, ">c16", "False", "(6,)", large,
+                  sizeof large);
     } else {
         add_array(&self->zip, "data.npy", is_deflated, "<c8", "False", "(6,)", small, sizeof small);
     }
@@ -239,8 +240,8 @@ static void faults_are_refused(void **state) {
         add_array(&three, "u.npy", false, "<f8", "False", "(6,)", column, sizeof column);
         add_array(&three, "v.npy", false, "<f8", "False", "(6,)", column, sizeof column);
         add_array(&three, "w.npy", false, "<f8", "False", "(6,)", column, sizeof column);
-        add_array(&three, "data.npy", false, faults[k].type, faults[k].order, faults[k].shape, small,
-                  sizeof small);
+        add_array(&three, "data.npy", false, faults[k].type, faults[k].order, faults[k].shape,
+                  small, sizeof small);
         save(&three, self->path);
         const slc_status status = test_vis_try(self->path, NULL);
         assert_true(status == SLC_ERROR_INPUT || status == SLC_ERROR_UNSUPPORTED);

@@ -279,9 +279,9 @@ static void contradictions_are_refused(void **state) {
 static void missing_things_are_named(void **state) {
     const place *self = *state;
     static const char *const needed[] = {
-        "/Data/visdata",       "/Data/flags",          "/Header/Nblts",
-        "/Header/freq_array",  "/Header/uvw_array",    "/Header/ant_2_array",
-        "/Header/phase_type",  "/Header/channel_width", "/Header/polarization_array"};
+        "/Data/visdata",      "/Data/flags",           "/Header/Nblts",
+        "/Header/freq_array", "/Header/uvw_array",     "/Header/ant_2_array",
+        "/Header/phase_type", "/Header/channel_width", "/Header/polarization_array"};
     for (int64_t k = 0; k < TEST_COUNT(needed); k++) {
         char path[TEST_PATH_BYTES];
         test_join(self->directory, "b.uvh5", path);
@@ -297,9 +297,9 @@ static void missing_things_are_named(void **state) {
     TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_INPUT, "--unit-weights");
     const slc_vis_options unit = {.use_unit_weights = true};
     TEST_OK(test_vis_try(self->path, &unit));
-    static const char *const optional[] = {"/Header/time_array", "/Header/integration_time",
+    static const char *const optional[] = {"/Header/time_array",     "/Header/integration_time",
                                            "/Header/telescope_name", "/Header/Nspws",
-                                           "/Header/object_name", "/Header/vis_units"};
+                                           "/Header/object_name",    "/Header/vis_units"};
     for (int64_t k = 0; k < TEST_COUNT(optional); k++) {
         test_h5_remove(self->path, optional[k]);
         TEST_OK(test_vis_try(self->path, &unit));

@@ -53,7 +53,8 @@ static void check_case(const expected *right) {
         sums[2] += w * (double)vis.vis[2 * k + 1];
         n_used += w > 0.0;
     }
-    const double tolerance = 1e-6 * fmax(sums[0], 1.0) * fmax(fabs(right->real_sum / fmax(sums[0], 1.0)), 1.0);
+    const double tolerance =
+        1e-6 * fmax(sums[0], 1.0) * fmax(fabs(right->real_sum / fmax(sums[0], 1.0)), 1.0);
     print_message("%s\n", right->file);
     assert_int_equal(vis.n_rows, right->n_rows);
     assert_int_equal(vis.n_channels, right->n_channels);
@@ -171,9 +172,10 @@ static void box_sizes_do_not_matter(void **state) {
 
 static void spellings_give_the_same_bits(void **state) {
     (void)state;
-    static const char *const files[] = {
-        "data/m87_vlba_8GHz.contig.uvh5", "data/m87_vlba_8GHz.gzshuf.uvh5",
-        "data/m87_vlba_8GHz.lzf.uvh5", "data/m87_vlba_8GHz.bslz4.uvh5"};
+    static const char *const files[] = {"data/m87_vlba_8GHz.contig.uvh5",
+                                        "data/m87_vlba_8GHz.gzshuf.uvh5",
+                                        "data/m87_vlba_8GHz.lzf.uvh5",
+                                        "data/m87_vlba_8GHz.bslz4.uvh5"};
     char path[TEST_PATH_BYTES];
     test_vis first;
     for (int64_t f = 0; f < TEST_COUNT(files); f++) {

@@ -5,8 +5,10 @@
 #include "tests/support/test_support.h"
 
 static slci_element real_type(slci_element_kind kind, int64_t bytes, bool is_big_endian) {
-    return (slci_element){
-        .kind = kind, .bytes = bytes, .part_bytes = bytes, .is_big_endian = is_big_endian};
+    return (slci_element){.kind = kind,
+                          .bytes = bytes,
+                          .part_bytes = bytes,
+                          .is_big_endian = is_big_endian};
 }
 
 static void reads_halves(void **state) {

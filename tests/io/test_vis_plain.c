@@ -197,9 +197,8 @@ static void several_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(sign_and_channels), CASE(chunked_and_one_dimensional),
-        CASE(metadata),          CASE(weights),
-        CASE(faults_are_refused), CASE(several_files),
+        CASE(sign_and_channels), CASE(chunked_and_one_dimensional), CASE(metadata),
+        CASE(weights),           CASE(faults_are_refused),          CASE(several_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,8 +89,10 @@ static void order_of_polarisations_does_not_matter(void **state) {
 
 static void channels_and_times_are_chosen(void **state) {
     place *self = *state;
-    const slc_vis_options options = {
-        .channel_begin = 1, .channel_end = 3, .time_begin = 2, .time_end = 4};
+    const slc_vis_options options = {.channel_begin = 1,
+                                     .channel_end = 3,
+                                     .time_begin = 2,
+                                     .time_end = 4};
     open_set(self, &options);
     const slc_vis_meta *meta = slc_vis_get_meta(self->source);
     assert_int_equal(meta->n_channels, 2);
@@ -100,7 +102,8 @@ static void channels_and_times_are_chosen(void **state) {
     for (int64_t row = 0; row < ROWS; row++) {
         const bool is_in = row / 4 >= 2 && row / 4 < 4;
         assert_true((self->vis.weight[2 * row] == 1.0F) == is_in);
-        const double right = is_in ? 0.5 * (test_uvh5_real(row, 1, 0) + test_uvh5_real(row, 1, 1)) : 0;
+        const double right =
+            is_in ? 0.5 * (test_uvh5_real(row, 1, 0) + test_uvh5_real(row, 1, 1)) : 0;
         assert_true((double)self->vis.vis[4 * row] == right);
     }
     assert_int_equal(self->vis.counts.total, 8 * 2 * 2);
@@ -168,11 +171,11 @@ static void weights_are_what_was_asked_for(void **state) {
     for (int k = 0; k < N; k++) {
         samples[k] = 2.0F;
     }
-    samples[0] = 0.0F;              /* row 0, channel 0, XX */
-    samples[POLS + 1] = -1.0F;      /* channel 1, YY */
-    samples[2 * POLS] = NAN;        /* channel 2, XX */
-    samples[3 * POLS + 1] = 3e38F;  /* channel 3, YY: 2 / (1/2 + 0) */
-    samples[4 * POLS + 2] = -5.0F;  /* channel 4, XY: not used */
+    samples[0] = 0.0F;             /* row 0, channel 0, XX */
+    samples[POLS + 1] = -1.0F;     /* channel 1, YY */
+    samples[2 * POLS] = NAN;       /* channel 2, XX */
+    samples[3 * POLS + 1] = 3e38F; /* channel 3, YY: 2 / (1/2 + 0) */
+    samples[4 * POLS + 2] = -5.0F; /* channel 4, XY: not used */
     test_h5_put(self->path, "/Data/nsamples", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, 3, shape,
                 H5P_DEFAULT, samples);
     open_set(self, NULL);
@@ -264,8 +267,11 @@ static void files_follow_each_other(void **state) {
 
 static void identity_follows_the_selection(void **state) {
     place *self = *state;
-    const slc_vis_options options[] = {
-        {0}, {.channel_end = 2}, {.polarisation = SLC_POL_XX}, {.conjugate = true}, {.time_end = 2}};
+    const slc_vis_options options[] = {{0},
+                                       {.channel_end = 2},
+                                       {.polarisation = SLC_POL_XX},
+                                       {.conjugate = true},
+                                       {.time_end = 2}};
     char identities[5][SLC_IDENTITY_BYTES];
     for (int64_t k = 0; k < TEST_COUNT(options); k++) {
         slc_source *source = test_vis_open(self->path, &options[k]);
@@ -293,8 +299,7 @@ static void *read_boxes(void *context) {
     const int64_t n = self->vis->n_rows;
     for (int64_t row = self->first * self->box_rows; row < n && self->status == SLC_OK;
          row += self->step * self->box_rows) {
-        const slc_box box =
-            slc_box_1d(row, row + self->box_rows < n ? self->box_rows : n - row);
+        const slc_box box = slc_box_1d(row, row + self->box_rows < n ? self->box_rows : n - row);
         void *const dst[SLC_VIS_N_FIELDS] = {self->vis->uvw + 3 * row,
                                              self->vis->vis + 2 * row * self->vis->n_channels,
                                              self->vis->weight + row * self->vis->n_channels};
@@ -340,16 +345,11 @@ static void threads_read_disjoint_boxes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(polarisations_are_chosen),
-        CASE(order_of_polarisations_does_not_matter),
-        CASE(channels_and_times_are_chosen),
-        CASE(range_of_baselines),
-        CASE(autocorrelations_are_left_out),
-        CASE(weights_are_what_was_asked_for),
-        CASE(fields_are_read_alone),
-        CASE(files_follow_each_other),
-        CASE(identity_follows_the_selection),
-        CASE(threads_read_disjoint_boxes),
+        CASE(polarisations_are_chosen),       CASE(order_of_polarisations_does_not_matter),
+        CASE(channels_and_times_are_chosen),  CASE(range_of_baselines),
+        CASE(autocorrelations_are_left_out),  CASE(weights_are_what_was_asked_for),
+        CASE(fields_are_read_alone),          CASE(files_follow_each_other),
+        CASE(identity_follows_the_selection), CASE(threads_read_disjoint_boxes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,6 +160,23 @@ static void prefers_overlap(void **state) {
     assert_int_equal(plan.bottleneck, SLC_BOUND_READ);
 }
 
+static void reads_whole_units_where_they_fit(void **state) {
+    (void)state;
+    const slc_job job = test_product_job(1 << 20, 64, 64, 64, 64);
+    slc_plan_request request = roomy();
+    request.seconds_per_point = 1e-12;
+    request.unit[0] = 1000; /* 64 and 1000 have 8000 as common multiple */
+    slc_plan plan;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    assert_int_equal(plan.tile[0] % 8000, 0);
+    assert_true(plan.unit_reads == 1);
+    /* A tile of half a unit: every second boundary falls inside a unit, each is read twice. */
+    request.unit[0] = 1 << 10;
+    request.force_tile[0] = 1 << 9;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    assert_true(plan.unit_reads > 1.99 && plan.unit_reads < 2.01);
+}
+
 static void plans_an_empty_axis(void **state) {
     (void)state;
     const slc_plan_request request = roomy();
@@ -201,6 +218,7 @@ int main(void) {
         cmocka_unit_test(reads_rows_again_for_each_image_tile),
         cmocka_unit_test(counts_halos),
         cmocka_unit_test(prefers_overlap),
+        cmocka_unit_test(reads_whole_units_where_they_fit),
         cmocka_unit_test(plans_an_empty_axis),
         cmocka_unit_test(survives_huge_extents),
     };

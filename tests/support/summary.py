@@ -8,19 +8,23 @@ import re
 import sys
 import xml.etree.ElementTree as xml
 
-CASE = re.compile(r"^\[\s*(OK|FAILED|SKIPPED|ERROR)\s*\] (\S+)$", re.M)
-BEGIN = re.compile(r"^\[ RUN      \] (\S+)$")
+CASE = re.compile(r"^\[\s*(OK|FAILED|SKIPPED|ERROR)\s*\] (.+)$")
+BEGIN = re.compile(r"^\[ RUN      \] (.+)$")
+REASON = re.compile(r"^(?:SKIP: |(?=not on ))(.+)$")
 
 
 def cases_of(output):
     """[(case, verdict, reason)] of a cmocka program's output; empty if it is none.
 
     cmocka prints the verdict of a case after what the case itself printed, and lists those that
-    failed or were skipped once more at the end, which is passed over.
+    failed or were skipped once more at the end, which is passed over. A reason given outside of any
+    case holds for the cases that give none.
     """
     found = []
     case = None
     said = []
+    outside = [match.group(1) for match in map(REASON.match, output.splitlines()) if match]
+    common = outside[0] if outside else "no reason given"
     for line in output.splitlines():
         begins = BEGIN.match(line)
         ends = CASE.match(line)
@@ -30,10 +34,10 @@ def cases_of(output):
             case, said = begins.group(1), []
         elif ends and case and ends.group(2) == case:
             verdict = {"OK": "passed", "SKIPPED": "skipped"}.get(ends.group(1), "failed")
-            reasons = [text[len("SKIP: "):] for text in said if text.startswith("SKIP: ")]
+            reasons = [match.group(1) for match in map(REASON.match, said) if match]
             if verdict == "failed":
                 reasons = [text for text in said if text]
-            found.append((case, verdict, reasons[-1] if reasons else "no reason given"))
+            found.append((case, verdict, reasons[-1] if reasons else common))
             case = None
         elif case:
             said.append(line.strip())

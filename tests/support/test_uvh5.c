@@ -71,8 +71,7 @@ void test_h5_put_attribute(const char *path, const char *name, double value) {
     if (H5Aexists(file, name) > 0) {
         H5Adelete(file, name);
     }
-    const hid_t attribute =
-        H5Acreate2(file, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t attribute = H5Acreate2(file, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
     assert_true(H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value) >= 0);
     H5Aclose(attribute);
     H5Sclose(space);
