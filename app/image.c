@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/defaults.h"
 #include "app/image_job.h"
 #include "app/sky.h"
 #include "core/checked.h"
@@ -68,7 +69,8 @@ static slc_status open_machine(slci_image_job *job) {
     const slc_image_options *o = job->options;
     slc_device *device = o->use_device;
     if (device == NULL) {
-        SLC_TRY(slc_pool_create(o->n_threads > 0 ? o->n_threads : 1, &job->pool));
+        const int n_threads = o->n_threads > 0 ? o->n_threads : slci_default_threads("");
+        SLC_TRY(slc_pool_create(n_threads, &job->pool));
         const slc_device_options options = {.choice = o->device,
                                             .cuda_index = o->cuda_index,
                                             .pool = job->pool,

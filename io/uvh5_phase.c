@@ -254,7 +254,7 @@ static centre *find_id(centre *centres, int64_t n, int64_t id) {
 /* Counts the rows of each centre. */
 static slc_status count_rows(const slci_uvh5 *uvh5, centre *centres, int64_t n) {
     const int64_t n_rows = uvh5->base.header.n_rows;
-    int64_t *ids = malloc(2 * SLCI_UVH5_PASS_ROWS * sizeof *ids);
+    int64_t *ids = malloc((size_t)2 * SLCI_UVH5_PASS_ROWS * sizeof *ids);
     if (ids == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory to read the rows' phase centres",
                         uvh5->base.path);

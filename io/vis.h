@@ -38,8 +38,8 @@ typedef enum slc_polarisation {
 typedef struct slc_vis_options {
     slc_polarisation polarisation;
     int64_t channel_begin, channel_end;
-    int64_t time_begin, time_end;       /* of the sorted distinct times */
-    double uv_min_wavelengths;          /* keep uv_min <= hypot(u, v) < uv_max; max 0: no limit */
+    int64_t time_begin, time_end; /* of the sorted distinct times */
+    double uv_min_wavelengths;    /* keep uv_min <= hypot(u, v) < uv_max; max 0: no limit */
     double uv_max_wavelengths;
     bool use_autos;
     bool use_unit_weights;    /* 1 where not flagged, whatever nsamples holds */
@@ -54,30 +54,30 @@ typedef enum slc_vis_frame { SLC_FRAME_ICRS, SLC_FRAME_FK5, SLC_FRAME_UNPROJECTE
 
 /* What the set is. Strings are "" and numbers NaN or 0 where the file has nothing to say. */
 typedef struct slc_vis_meta {
-    char format[32];  /* "UVH5 1.2", "plain HDF5", "npz" */
+    char format[32]; /* "UVH5 1.2", "plain HDF5", "npz" */
     int64_t n_files;
     int64_t n_rows;
-    int64_t n_file_channels;     /* in the files */
-    int64_t n_channels;          /* selected: the extent of fields 1 and 2 */
+    int64_t n_file_channels; /* in the files */
+    int64_t n_channels;      /* selected: the extent of fields 1 and 2 */
     int64_t n_file_polarisations;
-    int64_t n_times;             /* distinct */
-    int64_t n_baselines;         /* distinct antenna pairs */
-    int64_t n_antennas;          /* with data */
-    const double *freq_hz;       /* [n_channels], selected, in file order */
-    const double *channel_width_hz; /* [n_channels], positive */
+    int64_t n_times;                     /* distinct */
+    int64_t n_baselines;                 /* distinct antenna pairs */
+    int64_t n_antennas;                  /* with data */
+    const double *freq_hz;               /* [n_channels], selected, in file order */
+    const double *channel_width_hz;      /* [n_channels], positive */
     const double *wavelengths_per_metre; /* [n_channels]: freq / c; 1 for plain sets (u in λ) */
-    const int *polarisations;    /* [n_file_polarisations], AIPS codes as in the file */
-    int stokes;                  /* FITS code of what is imaged: 1 I, -5 XX, -6 YY, -1 RR, -2 LL */
-    char polarisation_text[96];  /* "I = (XX + YY) / 2": what was used, for the user */
-    bool is_w_projected;         /* n - 1 against n */
-    char phase_text[128];        /* which phase type was read and what it means, for the user */
+    const int *polarisations;            /* [n_file_polarisations], AIPS codes as in the file */
+    int stokes;                 /* FITS code of what is imaged: 1 I, -5 XX, -6 YY, -1 RR, -2 LL */
+    char polarisation_text[96]; /* "I = (XX + YY) / 2": what was used, for the user */
+    bool is_w_projected;        /* n - 1 against n */
+    char phase_text[128];       /* which phase type was read and what it means, for the user */
     slc_vis_frame frame;
-    double equinox;              /* of the frame; 0 where it has none */
-    double ra_rad, dec_rad;      /* phase centre; unprojected: local sidereal time, latitude */
-    double smear_rad;            /* unprojected: how far the sky turns over the set; else 0 */
+    double equinox;         /* of the frame; 0 where it has none */
+    double ra_rad, dec_rad; /* phase centre; unprojected: local sidereal time, latitude */
+    double smear_rad;       /* unprojected: how far the sky turns over the set; else 0 */
     char telescope[64], object[64], units[32]; /* units: vis_units, "Jy" */
-    double start_jd_utc;         /* first time minus half its integration; 0 if unknown */
-    bool is_plain;               /* a plain set: no times, antennas or polarisations */
+    double start_jd_utc; /* first time minus half its integration; 0 if unknown */
+    bool is_plain;       /* a plain set: no times, antennas or polarisations */
     char phase_centre_name[64];
 } slc_vis_meta;
 
@@ -95,7 +95,7 @@ typedef struct slc_vis_counts {
 /* One dataset of a file, for `sluice info`. */
 typedef struct slc_vis_dataset {
     char name[64];
-    char type[64];      /* "compound {r: f32, i: f32}" */
+    char type[64]; /* "compound {r: f32, i: f32}" */
     int rank;
     int64_t shape[SLC_MAX_RANK];
     int64_t chunk[SLC_MAX_RANK]; /* 0: not chunked */

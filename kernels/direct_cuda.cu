@@ -86,7 +86,7 @@ sum_run(const slci_direct_cuda_arguments *a, const slci_direct_run *run, slci_di
         if (warp == (chunk + 1) % (THREADS / 32)) {
             slci_block_compact<VARIANT>(a, run, chunk + 1, shared);
         }
-        add_chunk<VARIANT, ROWS, N_PARTS>(shared, chunk % 2, a->lower_one, own);
+        add_chunk<VARIANT, ROWS, N_PARTS>(shared, chunk % 2, own);
     }
     __pipeline_wait_prior(0);
     __syncthreads(); /* the next run may overwrite everything */
@@ -106,16 +106,19 @@ static __global__ void __launch_bounds__(SLCI_CUDA_TILE / 4 * SLCI_CUDA_TILE / R
     if (threadIdx.x == 0) {
         shared.tile = slci_direct_tile_at(&a.setup, (a.tile->origin[1] + down) / SLCI_CUDA_TILE,
                                           (a.tile->origin[2] + across) / SLCI_CUDA_TILE);
+        if (VARIANT == SLCI_CUDA_WIDE) {
+            slci_block_units(&a.setup, &shared);
+        }
     }
     __syncthreads();
     if (shared.tile.method == SLC_DIRECT_SKIP ||
-        slci_cuda_variant(&a.setup, &shared.tile) != VARIANT) {
+        slci_cuda_variant(&a.setup, a.setup.max_w * shared.tile.c_max) != VARIANT) {
         return; /* the whole block */
     }
     slci_block_w_factors(&a.setup.geometry, &shared);
     __syncthreads();
     pixels<ROWS, N_PARTS> own;
-    find_c(&a, &shared, &own);
+    find_c<VARIANT>(&a, &shared, &own);
 
     const int64_t n_runs = slci_block_n_runs(&a);
     for (int64_t index = blockIdx.y; index < n_runs; index += gridDim.y) {
@@ -126,14 +129,19 @@ static __global__ void __launch_bounds__(SLCI_CUDA_TILE / 4 * SLCI_CUDA_TILE / R
     }
 }
 
-typedef void (*direct_function)(const slci_direct_cuda_arguments);
+typedef struct direct_form {
+    void (*function)(const slci_direct_cuda_arguments);
+    int threads;
+} direct_form;
 
-/* [parts - 1][variant] */
-static const direct_function direct_functions[2][SLCI_CUDA_N_VARIANTS] = {
-    {direct_cosine<SLCI_CUDA_FLAT, 4, 1>, direct_cosine<SLCI_CUDA_SINGLE, 4, 1>,
-     direct_cosine<SLCI_CUDA_WIDE, 2, 1>},
-    {direct_cosine<SLCI_CUDA_FLAT, 2, 2>, direct_cosine<SLCI_CUDA_SINGLE, 2, 2>,
-     direct_cosine<SLCI_CUDA_WIDE, 2, 2>},
+/* [parts - 1][variant]; 512 threads with two rows of pixels each, or 256 with four */
+static const direct_form direct_forms[2][SLCI_CUDA_N_VARIANTS] = {
+    {{direct_cosine<SLCI_CUDA_FLAT, 4, 1>, 256},
+     {direct_cosine<SLCI_CUDA_SINGLE, 4, 1>, 256},
+     {direct_cosine<SLCI_CUDA_WIDE, 4, 1>, 256}},
+    {{direct_cosine<SLCI_CUDA_FLAT, 2, 2>, 512},
+     {direct_cosine<SLCI_CUDA_SINGLE, 2, 2>, 512},
+     {direct_cosine<SLCI_CUDA_WIDE, 2, 2>, 512}},
 };
 
 static int64_t direct_cuda_work_bytes(const slc_direct_setup *setup, int n_threads) {
@@ -150,31 +158,49 @@ static slc_status direct_cuda_prepare(void *state, slc_device *device) {
         for (int variant = 0; variant < SLCI_CUDA_N_VARIANTS; variant++) {
             struct cudaFuncAttributes attributes;
             SLC_TRY(slc_cuda_status(
-                cudaFuncGetAttributes(&attributes, (const void *)direct_functions[parts][variant]),
+                cudaFuncGetAttributes(&attributes, (const void *)direct_forms[parts][variant].function),
                 "cudaFuncGetAttributes (direct imaging kernel)"));
         }
     }
     return SLC_OK;
 }
 
-/* Enqueues the three variants; the blocks of tiles that are another variant's leave at once. */
+/* The variants that tiles of this picture may need are FLAT up to the one returned here: the bound of
+ * c for a tile as far out as the picture's farthest corner is no smaller than any tile's. */
+static int last_variant(const slc_direct_setup *setup) {
+    const slc_direct_geometry *geometry = &setup->geometry;
+    const double half = 0.5 * (SLCI_CUDA_TILE - 1) * geometry->scale_rad;
+    const double far_l = fmax(fabs(slci_direct_l(geometry, 0)),
+                              fabs(slci_direct_l(geometry, geometry->nx - 1)));
+    const double far_m = fmax(fabs(slci_direct_m(geometry, 0)),
+                              fabs(slci_direct_m(geometry, geometry->ny - 1)));
+    const double c_max = slci_direct_c_bound(half, half, far_l, far_m, 1.0);
+    return slci_cuda_variant(setup, setup->max_w * c_max * (1.0 + 1e-6));
+}
+
+static void fill_arguments(const slc_direct_setup *setup, const slc_tile_arguments *arguments,
+                           slci_direct_cuda_arguments *out) {
+    out->setup = *setup;
+    out->tile = arguments->d_tile;
+    out->uvw = (const double *)arguments->d_operand[SLC_DIRECT_UVW];
+    out->vis = (const float2 *)arguments->d_operand[SLC_DIRECT_VIS];
+    out->weight = (const float *)arguments->d_operand[SLC_DIRECT_WEIGHT];
+    out->channels = (const double *)arguments->d_operand[SLC_DIRECT_CHANNELS];
+    out->image = (slc_fixed *)arguments->d_operand[SLC_DIRECT_IMAGE];
+    /* Not full_extent[2], which a picture smaller than one tile does not fill: neither do buffers. */
+    out->row_pixels = arguments->layout[SLC_DIRECT_IMAGE].shape[1];
+    out->tiles_x = slc_ceil_div(arguments->full_extent[2], SLCI_CUDA_TILE);
+    out->runs_per_granule =
+        slc_ceil_div(setup->granule_rows * setup->n_channels, setup->granule_samples);
+}
+
+/* Enqueues the variants; the blocks of tiles that are another variant's leave at once. */
 static slc_status direct_cuda_tile(void *state, const slc_tile_arguments *arguments) {
     const slc_direct_setup *setup = (const slc_direct_setup *)state;
     assert(setup->tile_pixels == SLCI_CUDA_TILE);
-    const int64_t *full = arguments->full_extent;
     slci_direct_cuda_arguments a;
-    a.setup = *setup;
-    a.tile = arguments->d_tile;
-    a.uvw = (const double *)arguments->d_operand[SLC_DIRECT_UVW];
-    a.vis = (const float2 *)arguments->d_operand[SLC_DIRECT_VIS];
-    a.weight = (const float *)arguments->d_operand[SLC_DIRECT_WEIGHT];
-    a.channels = (const double *)arguments->d_operand[SLC_DIRECT_CHANNELS];
-    a.image = (slc_fixed *)arguments->d_operand[SLC_DIRECT_IMAGE];
-    a.full_x = full[2];
-    a.tiles_x = slc_ceil_div(full[2], SLCI_CUDA_TILE);
-    a.lower_one = SLCI_LOWER_ONE;
-    a.runs_per_granule =
-        slc_ceil_div(setup->granule_rows * setup->n_channels, setup->granule_samples);
+    fill_arguments(setup, arguments, &a);
+    const int64_t *full = arguments->full_extent;
     const int64_t n_tiles = a.tiles_x * slc_ceil_div(full[1], SLCI_CUDA_TILE);
     const int64_t n_runs = slc_ceil_div(full[0], setup->granule_rows) * a.runs_per_granule;
     if (n_tiles > INT32_MAX) {
@@ -184,10 +210,10 @@ static slc_status direct_cuda_tile(void *state, const slc_tile_arguments *argume
                         (long long)n_tiles);
     }
     const dim3 grid((unsigned)n_tiles, (unsigned)slc_min_i64(n_runs, MAX_GRID_Y));
-    for (int variant = 0; variant < SLCI_CUDA_N_VARIANTS; variant++) {
-        const int threads = setup->n_parts == 2 || variant == SLCI_CUDA_WIDE ? 512 : 256;
-        direct_functions[setup->n_parts - 1]
-                        [variant]<<<grid, threads, 0, slc_stream_get_cuda(arguments->stream)>>>(a);
+    const int last = last_variant(setup);
+    for (int variant = 0; variant <= last; variant++) {
+        const direct_form *form = &direct_forms[setup->n_parts - 1][variant];
+        form->function<<<grid, form->threads, 0, slc_stream_get_cuda(arguments->stream)>>>(a);
         SLC_TRY(slc_cuda_status(cudaGetLastError(), "launch of the direct imaging kernel"));
     }
     return SLC_OK;

@@ -38,10 +38,9 @@ typedef struct slci_direct_cuda_arguments {
     const float *weight;    /* [row, channel] */
     const double *channels; /* [channel] wavelengths per metre */
     slc_fixed *image;       /* [y, x, part] */
-    int64_t full_x;         /* pixels in a row of `image` */
+    int64_t row_pixels;     /* of `image` */
     int64_t tiles_x;        /* kernel tiles in a row of a full engine tile */
     int64_t runs_per_granule;
-    uint32_t lower_one; /* SLCI_LOWER_ONE */
 } slci_direct_cuda_arguments;
 
 /* A run: samples that are summed before they go into the accumulator. */
@@ -67,23 +66,34 @@ typedef struct slci_direct_raw {
 
 typedef struct slci_direct_shared {
     uint4 turns[SLCI_CUDA_CHUNK][2 * SLCI_CUDA_TILE / 4]; /* 64 columns, then 64 rows */
-    float4 samples[2][SLCI_CUDA_CHUNK];                   /* weight |V|, two words of w, unused */
+    float4 samples[2][SLCI_CUDA_CHUNK][2];                /* an slci_pair_sample in the same order */
     slci_direct_raw raw[2];
     slci_direct_phase phases[2][SLCI_CUDA_CHUNK];
     double
         w_factor[2 * SLCI_CUDA_TILE]; /* N(l, m0) - n0 of the columns, N(l0, m) - n0 of the rows */
+    double w_unit, c_unit; /* wavelengths; their product is 2^-32. WIDE only */
     slc_direct_tile tile;
     int n_used[2]; /* samples of a chunk with weight, rounded up to whole groups */
 } slci_direct_shared;
 
-static __device__ inline int slci_cuda_variant(const slc_direct_setup *setup,
-                                               const slc_direct_tile *tile) {
-    const double turns = setup->max_w * tile->c_max;
+/* The variant for a tile in which |w c| is at most `turns`. */
+static SLC_HOST_DEVICE inline int slci_cuda_variant(const slc_direct_setup *setup, double turns) {
     if (turns <= SLCI_CUDA_FLAT_TURNS) {
         return SLCI_CUDA_FLAT;
     }
     const double limit = fmin(setup->single_limit, SLCI_CUDA_SINGLE_TURNS);
     return turns <= limit ? SLCI_CUDA_SINGLE : SLCI_CUDA_WIDE;
+}
+
+/* Powers of two as units of w and c: small enough that their product is 2^-32 turns, and such that
+ * what rounding to them leaves over counts alike on both sides. w has at most sqrt(2^32 · turns)
+ * units, times 2 for the rounding to powers of two, and c too: below 2^28 for 2^21 turns. */
+static __device__ inline void slci_block_units(const slc_direct_setup *setup,
+                                               slci_direct_shared *shared) {
+    const double ratio = setup->max_w / shared->tile.c_max; /* both > 0 where WIDE is used */
+    const int exponent = (ilogb(ratio) - 32) >> 1;
+    shared->w_unit = ldexp(1.0, exponent);
+    shared->c_unit = ldexp(1.0, -32 - exponent);
 }
 
 /* Fills w_factor. */

@@ -2,9 +2,9 @@
  * registers, and the way of those into the image.
  *
  *     pixels<ROWS, N_PARTS> own;
- *     find_c(a, shared, &own);
+ *     find_c<VARIANT>(a, shared, &own);
  *     clear(&own);
- *     add_chunk<VARIANT, ROWS, N_PARTS>(shared, half, lower_one, &own);
+ *     add_chunk<VARIANT, ROWS, N_PARTS>(shared, half, &own);
  *     store(a, &shared->tile, &own);
  */
 #ifndef SLC_KERNELS_DIRECT_CUDA_PIXELS_CUH
@@ -26,7 +26,7 @@ static __device__ inline void slci_fixed_atomic_add(slc_fixed *accumulator, slc_
 
 /* What a thread knows about its pixels. */
 template <int ROWS, int N_PARTS> struct pixels {
-    float c_high[ROWS][4], c_low[ROWS][4];
+    slci_pair_pixel pixel[ROWS][4];
     float sum[N_PARTS][ROWS][4], part[N_PARTS][ROWS][4];
 };
 
@@ -39,8 +39,8 @@ template <int ROWS> static __device__ __forceinline__ int own_row(void) {
     return (int)threadIdx.x / (SLCI_CUDA_TILE / 4) * ROWS;
 }
 
-/* c(l, m) of the thread's pixels in two words; 0 beyond the horizon, where nothing is stored. */
-template <int ROWS, int N_PARTS>
+/* c(l, m) of the thread's pixels; 0 beyond the horizon, where nothing is stored. */
+template <int VARIANT, int ROWS, int N_PARTS>
 static __device__ __forceinline__ void find_c(const slci_direct_cuda_arguments *a,
                                               const slci_direct_shared *shared,
                                               pixels<ROWS, N_PARTS> *own) {
@@ -59,44 +59,59 @@ static __device__ __forceinline__ void find_c(const slci_direct_cuda_arguments *
                 shared->w_factor[column + i] + shared->w_factor[SLCI_CUDA_TILE + row + j];
             const double c =
                 slci_direct_r2(l, m) < 1.0 ? (slci_direct_n_minus_1(l, m) - centre) - split : 0.0;
-            own->c_high[j][i] = (float)c;
-            own->c_low[j][i] = (float)(c - (double)(float)c);
+            const double whole = VARIANT == SLCI_CUDA_WIDE ? rint(c / shared->c_unit) : 0.0;
+            own->pixel[j][i].c = (float)c;
+            own->pixel[j][i].c_whole = (int)whole;
+            own->pixel[j][i].c_low = (float)(c - whole * shared->c_unit);
         }
+    }
+}
+
+/* Two loads of 16 bytes that the whole warp shares. */
+static __device__ __forceinline__ slci_pair_sample load_sample(const slci_direct_shared *shared,
+                                                               int half, int k) {
+    const float4 low = shared->samples[half][k][0];
+    const float4 high = shared->samples[half][k][1];
+    const slci_pair_sample sample = {{low.x, low.y, low.z, low.w, high.x}, high.y, high.z,
+                                     __float_as_int(high.w)};
+    return sample;
+}
+
+template <int ROWS>
+static __device__ __forceinline__ void load_row_turns(const slci_direct_shared *shared, int k,
+                                                      uint32_t *turn) {
+    const uint32_t *rows = (const uint32_t *)shared->turns[k] + SLCI_CUDA_TILE + own_row<ROWS>();
+#pragma unroll
+    for (int j = 0; j < ROWS; j += 2) {
+        const uint2 two = *(const uint2 *)(rows + j);
+        turn[j] = two.x;
+        turn[j + 1] = two.y;
     }
 }
 
 /* One sample into all pixels of the thread. */
 template <int VARIANT, int ROWS, int N_PARTS>
 static __device__ __forceinline__ void add_sample(const slci_direct_shared *shared, int k, int half,
-                                                  uint32_t lower_one, pixels<ROWS, N_PARTS> *own) {
-    const float4 sample = shared->samples[half][k];
+                                                  pixels<ROWS, N_PARTS> *own) {
+    const slci_pair_sample sample = load_sample(shared, half, k);
     const uint4 columns4 = shared->turns[k][own_column() / 4];
     const uint32_t columns[4] = {columns4.x, columns4.y, columns4.z, columns4.w};
-    const uint32_t *rows = (const uint32_t *)shared->turns[k] + SLCI_CUDA_TILE + own_row<ROWS>();
     uint32_t row_turn[ROWS];
-    if (ROWS == 4) {
-        const uint4 four = *(const uint4 *)rows;
-        row_turn[0] = four.x;
-        row_turn[1] = four.y;
-        row_turn[ROWS - 2] = four.z;
-        row_turn[ROWS - 1] = four.w;
-    } else {
-        const uint2 two = *(const uint2 *)rows;
-        row_turn[0] = two.x;
-        row_turn[1] = two.y;
-    }
+    load_row_turns<ROWS>(shared, k, row_turn);
 #pragma unroll
     for (int j = 0; j < ROWS; j++) {
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            const float phase =
-                slci_pair_phase<VARIANT>(columns[i] + row_turn[j], lower_one, sample.y, sample.z,
-                                         own->c_high[j][i], own->c_low[j][i]);
+            const uint32_t turn = columns[i] + row_turn[j];
+            const slci_pair_pixel *pixel = &own->pixel[j][i];
             float *real = &own->part[0][j][i];
-            *real = __fmaf_rn(sample.x, __cosf(phase), *real);
+            *real = slci_pair_add(slci_pair_turns<VARIANT>(turn, &sample, pixel), &sample, *real);
             if (N_PARTS == 2) {
+                /* -sin of an angle is the cosine of a quarter turn more. */
                 float *imaginary = &own->part[N_PARTS - 1][j][i];
-                *imaginary = __fmaf_rn(-sample.x, __sinf(phase), *imaginary);
+                const float x =
+                    slci_pair_turns<VARIANT>(turn + SLCI_QUARTER_TURN, &sample, pixel);
+                *imaginary = slci_pair_add(x, &sample, *imaginary);
             }
         }
     }
@@ -105,13 +120,13 @@ static __device__ __forceinline__ void add_sample(const slci_direct_shared *shar
 /* All used samples of the chunk, a group at a time. */
 template <int VARIANT, int ROWS, int N_PARTS>
 static __device__ __forceinline__ void add_chunk(const slci_direct_shared *shared, int half,
-                                                 uint32_t lower_one, pixels<ROWS, N_PARTS> *own) {
+                                                 pixels<ROWS, N_PARTS> *own) {
     const int n_used = shared->n_used[half];
 #pragma unroll 1
     for (int k = 0; k < n_used; k += SLCI_CUDA_GROUP) {
 #pragma unroll
         for (int term = 0; term < SLCI_CUDA_GROUP; term++) {
-            add_sample<VARIANT, ROWS, N_PARTS>(shared, k + term, half, lower_one, own);
+            add_sample<VARIANT, ROWS, N_PARTS>(shared, k + term, half, own);
         }
 #pragma unroll
         for (int part = 0; part < N_PARTS; part++) {
@@ -161,7 +176,7 @@ static __device__ __forceinline__ void store(const slci_direct_cuda_arguments *a
             if (y >= y_end || x >= x_end || !(slci_direct_r2(l, m) < 1.0)) {
                 continue;
             }
-            const int64_t pixel = (y - a->tile->origin[1]) * a->full_x + (x - a->tile->origin[2]);
+            const int64_t pixel = (y - a->tile->origin[1]) * a->row_pixels + (x - a->tile->origin[2]);
 #pragma unroll
             for (int part = 0; part < N_PARTS; part++) {
                 const double value = (double)own->sum[part][j][i] + (double)own->part[part][j][i];

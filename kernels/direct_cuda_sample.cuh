@@ -35,29 +35,30 @@ static __device__ inline slci_direct_phase slci_sample_phase(const slci_direct_c
 
 /* One raw sample, the chunk's `lane`-th, to entry `slot` of the chunk's lists. */
 template <int VARIANT>
-static __device__ inline void slci_sample_prepare(const slci_direct_cuda_arguments *a,
+static __device__ inline void slci_sample_prepare(const slci_direct_cuda_arguments *arguments,
                                                   const slci_direct_run *run, int chunk, int lane,
                                                   int slot, slci_direct_shared *shared) {
     const slci_direct_raw *raw = &shared->raw[chunk % 2];
-    const int64_t n_channels = a->setup.n_channels;
+    const int64_t n_channels = arguments->setup.n_channels;
     const int64_t first = run->first_sample + chunk * SLCI_CUDA_CHUNK;
     const int64_t index = first + lane;
     const int row = (int)(index / n_channels - first / n_channels);
-    const double per_metre = a->channels[index % n_channels];
+    const double per_metre = arguments->channels[index % n_channels];
     const double w = raw->uvw[3 * row + 2] * per_metre;
-    const double re = a->setup.is_psf ? 1.0 : (double)raw->vis[lane].x;
-    const double im = a->setup.is_psf ? 0.0 : (double)raw->vis[lane].y;
+    const double re = arguments->setup.is_psf ? 1.0 : (double)raw->vis[lane].x;
+    const double im = arguments->setup.is_psf ? 0.0 : (double)raw->vis[lane].y;
     const double argument = atan2(im, re) * (1.0 / 6.283185307179586);
     shared->phases[chunk % 2][slot] =
-        slci_sample_phase(a, &shared->tile, raw->uvw[3 * row] * per_metre,
-                          raw->uvw[3 * row + 1] * per_metre, w,
-                          argument - slci_pair_offset<VARIANT>());
-    float4 sample;
-    sample.x = (float)((double)raw->weight[lane] * sqrt(re * re + im * im));
-    sample.y = (float)(VARIANT == SLCI_CUDA_SINGLE ? w * 6.283185307179586 : w);
-    sample.z = (float)(w - (double)(float)w);
-    sample.w = 0.0f;
-    shared->samples[chunk % 2][slot] = sample;
+        slci_sample_phase(arguments, &shared->tile, raw->uvw[3 * row] * per_metre,
+                          raw->uvw[3 * row + 1] * per_metre, w, argument);
+    const double a = -(double)raw->weight[lane] * sqrt(re * re + im * im);
+    const double whole = VARIANT == SLCI_CUDA_WIDE ? rint(w / shared->w_unit) : 0.0;
+    const double low = VARIANT == SLCI_CUDA_WIDE ? w - whole * shared->w_unit : 0.0;
+    shared->samples[chunk % 2][slot][0] =
+        make_float4((float)(a * SLCI_SINE_0), (float)(a * SLCI_SINE_1), (float)(a * SLCI_SINE_2),
+                    (float)(a * SLCI_SINE_3));
+    shared->samples[chunk % 2][slot][1] = make_float4((float)(a * SLCI_SINE_4), (float)w,
+                                                      (float)low, __int_as_float((int)whole));
 }
 
 /* One warp turns the chunk's raw samples into phases and amplitudes, leaving out those without
@@ -81,7 +82,8 @@ static __device__ inline void slci_block_compact(const slci_direct_cuda_argument
     if (lane >= n_used && lane < n_padded) {
         const slci_direct_phase still = {0.0, SLCI_TURN_MAGIC, 0.0, SLCI_TURN_MAGIC, 0.0};
         shared->phases[half][lane] = still;
-        shared->samples[half][lane] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        shared->samples[half][lane][0] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        shared->samples[half][lane][1] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     }
     if (lane == 0) {
         shared->n_used[half] = n_padded;

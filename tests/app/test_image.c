@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "app/image.h"
+#include "core/device_check.h"
 
 /* A run with its picture. */
 typedef struct picture {
@@ -462,6 +463,127 @@ static void huge_images_are_refused_with_the_number(void **state) {
     free(p.image);
 }
 
+static void count_lines(void *context, slc_log_level level, const char *text) {
+    (void)text;
+    if (level == SLC_LOG_WARNING) {
+        (*(int *)context)++;
+    }
+}
+
+/* Nothing above 64 KiB can be pinned: the picture is the same, and it is said once. */
+static void unpinned_memory_is_slower_not_different(void **state) {
+    (void)state;
+    picture p;
+    picture_init(&p, "data/m87_vlba_8GHz.contig.uvh5", 96, 96, 1e-9);
+    TEST_OK(picture_run(&p));
+    double *first = p.image;
+    p.image = NULL;
+    slc_pool *pool = NULL;
+    slc_device *inner = NULL;
+    slc_device *check = NULL;
+    TEST_OK(slc_pool_create(2, &pool));
+    TEST_OK(slc_device_create_host(pool, NULL, &inner));
+    const slc_check_options options = {.pinned_limit_bytes = 1 << 16};
+    TEST_OK(slc_device_create_check(inner, &options, &check));
+    int n_warnings = 0;
+    slc_log log;
+    slc_log_init(&log, SLC_LOG_WARNING, count_lines, &n_warnings);
+    p.options.use_device = check;
+    TEST_OK(picture_run(&p));
+    const int64_t pageable = p.result.report.pageable_bytes;
+    p.options.log = &log;
+    TEST_OK(picture_run(&p));
+    assert_memory_equal(first, p.image, 96 * 96 * sizeof(double));
+    assert_true(pageable > 0);
+    /* One for the image, one for the patch of the PSF at most: each says how much it is. */
+    assert_true(n_warnings >= 1 && n_warnings <= 2);
+    slc_log_destroy(&log);
+    slc_device_destroy(check);
+    slc_pool_destroy(pool);
+    free(first);
+    free(p.image);
+}
+
+/* The least free memory that the driver saw while a run was going on. */
+typedef struct watch {
+    slc_device *device;
+    int64_t least_free;
+} watch;
+
+static void look_at_memory(void *context, slc_progress_stage stage, double done, double total) {
+    watch *w = context;
+    (void)stage;
+    (void)done;
+    (void)total;
+    slc_device_limits limits;
+    if (slc_device_get_limits(w->device, &limits) == SLC_OK && limits.free_bytes < w->least_free) {
+        w->least_free = limits.free_bytes;
+    }
+}
+
+/* The ledger against the driver's own count: a run takes no more of the card than its budget. */
+static void the_card_agrees_with_the_ledger(void **state) {
+    (void)state;
+    test_devices devices;
+    test_devices_open(2, &devices);
+    for (int d = 0; d < devices.n; d++) {
+        slc_device *device = devices.device[d];
+        if (device->kind == SLC_DEVICE_HOST) {
+            continue; /* its memory is everybody's */
+        }
+        picture p;
+        picture_init(&p, "cases/base.uvh5", 2048, 2048, 1e-4);
+        p.options.use_device = device;
+        TEST_OK(picture_run(&p)); /* kernels are loaded now */
+        slc_device_limits before;
+        TEST_OK(slc_device_get_limits(device, &before));
+        const int64_t budgets[] = {8 << 20, 64 << 20, 256 << 20};
+        for (int b = 0; b < 3; b++) {
+            watch w = {.device = device, .least_free = before.free_bytes};
+            p.options.vram_bytes = budgets[b];
+            p.options.progress = look_at_memory;
+            p.options.progress_context = &w;
+            TEST_OK(picture_run(&p));
+            print_message("--vram %lld: ledger %lld, driver %lld bytes\n", (long long)budgets[b],
+                          (long long)p.result.vram_peak_bytes,
+                          (long long)(before.free_bytes - w.least_free));
+            assert_true(p.result.vram_peak_bytes <= budgets[b]);
+            assert_true(before.free_bytes - w.least_free <= budgets[b]);
+        }
+        free(p.image);
+    }
+    test_devices_close(&devices);
+}
+
+/* 1024² pixels are 16 MiB of sums: cut at the first budget, whole at the others. */
+static void large_images_are_the_same_at_any_budget(void **state) {
+    (void)state;
+    test_devices devices;
+    test_devices_open(2, &devices);
+    for (int d = 0; d < devices.n; d++) {
+        picture p;
+        picture_init(&p, "cases/base.uvh5", 1024, 1024, 2e-4);
+        p.options.use_device = devices.device[d];
+        double *first = NULL;
+        const int64_t budgets[] = {6 << 20, 64 << 20, 256 << 20, 2ll << 30};
+        for (int b = 0; b < 4; b++) {
+            p.options.vram_bytes = budgets[b];
+            TEST_OK(picture_run(&p));
+            assert_true(p.result.vram_peak_bytes <= budgets[b]);
+            assert_true(b != 0 || p.result.plan.n_tiles > 1);
+            if (first == NULL) {
+                first = p.image;
+                p.image = NULL;
+            } else {
+                assert_memory_equal(first, p.image, (size_t)1024 * 1024 * sizeof(double));
+            }
+        }
+        free(first);
+        free(p.image);
+    }
+    test_devices_close(&devices);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(public_cases),
@@ -480,6 +602,9 @@ int main(void) {
         cmocka_unit_test(several_files_are_one_set),
         cmocka_unit_test(complex_images_have_the_real_part),
         cmocka_unit_test(a_dry_run_plans_what_a_run_does),
+        cmocka_unit_test(unpinned_memory_is_slower_not_different),
+        cmocka_unit_test(the_card_agrees_with_the_ledger),
+        cmocka_unit_test(large_images_are_the_same_at_any_budget),
         cmocka_unit_test(huge_images_are_refused_with_the_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
