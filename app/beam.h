@@ -1,6 +1,6 @@
 /* The Gaussian beam of a point-spread function.
  * Fits exp(-(a l² + b l m + c m²)) with fixed centre and amplitude to the pixels of at least 0.35
- * that are connected with the centre, as IMAGING conventions say.
+ * that are connected with the centre.
  */
 #ifndef SLC_APP_BEAM_H
 #define SLC_APP_BEAM_H

@@ -19,11 +19,14 @@
 #include "core/checked.h"
 #include "core/clock.h"
 
-/* Half the size of the first patch of the PSF in which the beam is looked for; it is doubled until
+/* Side of the first patch of the PSF in which the beam is looked for; it is doubled until
  * the main lobe lies inside. Three pixels a fringe put a typical lobe within some 10 pixels. */
 #define FIRST_BEAM_PATCH 64
 
 #define FRINGE_PIXELS 3.0
+
+/* The chunk caches may take this part of --ram. */
+#define CACHE_SHARE 8
 
 void slc_image_options_init(slc_image_options *options) {
     *options = (slc_image_options){
@@ -108,10 +111,20 @@ static slc_status refuse_empty(const slci_image_job *job) {
                     (long long)counts->nonfinite);
 }
 
-static slc_status survey(slci_image_job *job) {
-    const slc_image_options *o = job->options;
+/* The caller's options with what the run adds: the log, and a bound for the chunk caches of the file
+ * library, which for tall chunks would otherwise hold a whole file. */
+static slc_vis_options vis_options(const slc_image_options *o) {
     slc_vis_options options = o->vis;
     options.log = o->log;
+    if (options.cache_bytes == 0) {
+        options.cache_bytes = o->ram_bytes / CACHE_SHARE;
+    }
+    return options;
+}
+
+static slc_status survey(slci_image_job *job) {
+    const slc_image_options *o = job->options;
+    slc_vis_options options = vis_options(o);
     SLC_TRY(slc_vis_open(o->inputs, o->n_inputs, &options, &job->vis));
     job->meta = slc_vis_get_meta(job->vis);
     slc_log_note(o->log, "%s", job->meta->polarisation_text);
@@ -141,7 +154,7 @@ static slc_status choose_geometry(slci_image_job *job) {
         slc_log_note(o->log,
                      "--scale %.6grad (%.6g asec): three pixels per fringe of the longest "
                      "baseline, %.6g wavelengths",
-                     g->scale_rad, g->scale_rad * 206264.80624709636, job->survey.max_uv);
+                     g->scale_rad, g->scale_rad * (648000.0 / M_PI), job->survey.max_uv);
     }
     if (o->has_centre &&
         !slci_sky_to_cosines(job->meta->ra_rad, job->meta->dec_rad, o->centre_ra_rad,
@@ -171,7 +184,7 @@ static slc_status open_plane(slci_image_job *job, int64_t p) {
     slci_plane *plane = &job->plane[p];
     plane->vis = job->vis;
     if (job->n_planes > 1) {
-        slc_vis_options options = o->vis;
+        slc_vis_options options = vis_options(o);
         const int64_t first = options.channel_begin;
         options.channel_begin = first + p * job->meta->n_channels / job->n_planes;
         options.channel_end = first + (p + 1) * job->meta->n_channels / job->n_planes;
@@ -238,28 +251,40 @@ static void record_pass(slci_image_job *job, const slci_pass *pass) {
     slc_direct_record(&pass->setup, job->imaging.device->kind, &result->numerics);
 }
 
-static slc_status plan_image(slci_image_job *job) {
-    const slci_pass_request request = pass_request(job, &job->plane[leading_plane(job)]);
-    SLC_TRY(slci_pass_prepare(&job->imaging, &request, &job->pass));
-    record_pass(job, &job->pass);
-    return SLC_OK;
-}
-
-/* Host memory for image and PSF, and what the whole run needs with staging. */
+/* Host memory for image and PSF: known and refused before anything is planned, so that the plan can
+ * leave it free. After --dry-run the report says instead that the run would be refused. */
 static slc_status size_pictures(slci_image_job *job) {
     const slc_image_options *o = job->options;
     const int64_t parts = job->n_parts + (o->psf_path != NULL ? 1 : 0);
     int64_t values = 0;
     int64_t bytes = 0;
+    int64_t planned_bytes = 0;
     const slc_budget_use host = slc_budget_get(job->budget, SLC_SPACE_HOST);
     if (!slc_checked_mul(o->nx * o->ny, job->n_planes * parts, &values) ||
         !slc_checked_mul(values, (int64_t)sizeof(double), &bytes) ||
-        !slc_checked_add(bytes, job->result.plan.host_peak_bytes + host.used_bytes,
-                         &job->result.host_planned_bytes)) {
+        !slc_checked_add(bytes, host.used_bytes, &planned_bytes)) {
         return SLC_FAIL(SLC_ERROR_NO_PLAN, "the image's size in bytes does not fit 64 bits");
     }
+    const bool fits = planned_bytes <= host.limit_bytes;
+    if (!fits && !o->dry_run) {
+        return SLC_FAIL(SLC_ERROR_NO_PLAN,
+                        "an image of %lld x %lld pixels and %lld planes needs %lld bytes of host "
+                        "memory, --ram allows %lld; a smaller --size or a larger --ram helps",
+                        (long long)o->nx, (long long)o->ny, (long long)job->n_planes,
+                        (long long)planned_bytes, (long long)host.limit_bytes);
+    }
     job->image_bytes = bytes;
+    job->imaging.picture_bytes = fits ? bytes : 0;
+    job->result.host_planned_bytes = planned_bytes;
     job->result.output_bytes = bytes / parts * job->n_parts;
+    return SLC_OK;
+}
+
+static slc_status plan_image(slci_image_job *job) {
+    const slci_pass_request request = pass_request(job, &job->plane[leading_plane(job)]);
+    SLC_TRY(slci_pass_prepare(&job->imaging, &request, &job->pass));
+    record_pass(job, &job->pass);
+    job->result.host_planned_bytes += job->result.plan.host_peak_bytes;
     return SLC_OK;
 }
 
@@ -267,15 +292,8 @@ static slc_status allocate_pictures(slci_image_job *job) {
     const slc_image_options *o = job->options;
     const bool has_psf = o->psf_path != NULL;
     const int64_t bytes = job->image_bytes;
-    const slc_budget_use host = slc_budget_get(job->budget, SLC_SPACE_HOST);
-    if (job->result.host_planned_bytes > host.limit_bytes) {
-        return SLC_FAIL(SLC_ERROR_NO_PLAN,
-                        "an image of %lld x %lld pixels and %lld planes needs %lld bytes of host "
-                        "memory, --ram allows %lld; a smaller --size or a larger --ram helps",
-                        (long long)o->nx, (long long)o->ny, (long long)job->n_planes,
-                        (long long)job->result.host_planned_bytes, (long long)host.limit_bytes);
-    }
     SLC_TRY(slc_budget_reserve(job->budget, SLC_SPACE_HOST, bytes, "image"));
+    job->imaging.picture_bytes = 0;
     const int64_t values = bytes / (int64_t)sizeof(double);
     const int64_t image_values = o->nx * o->ny * job->n_planes * job->n_parts;
     job->image = o->image != NULL ? o->image : calloc((size_t)image_values, sizeof(double));
@@ -408,82 +426,6 @@ static slc_status find_beam(slci_image_job *job, int64_t p) {
 
 /* ---- results ---------------------------------------------------------------------------------- */
 
-static void add_totals(slci_image_job *job) {
-    slc_image_result *result = &job->result;
-    for (int64_t p = 0; p < job->n_planes; p++) {
-        const slci_totals *totals = &job->plane[p].totals;
-        result->n_used += totals->n_used;
-        result->n_flagged += totals->counts.flagged;
-        result->n_looked_at += totals->counts.total;
-        result->n_nonfinite += totals->counts.nonfinite;
-        result->n_outside_uniform += totals->n_outside;
-        result->weight_sum += totals->weight_sum;
-        result->abs_sum += totals->abs_sum;
-    }
-    const slc_engine_report *report = &result->report;
-    result->pairs_per_second =
-        report->seconds_kernel > 0
-            ? (double)result->n_used * (double)result->finite_pixels / report->seconds_kernel
-            : 0;
-    const slc_budget_use host = slc_budget_get(job->budget, SLC_SPACE_HOST);
-    const slc_budget_use device = slc_budget_get(job->budget, SLC_SPACE_DEVICE);
-    result->vram_limit_bytes = device.limit_bytes;
-    result->vram_peak_bytes = device.peak_bytes;
-    result->ram_limit_bytes = host.limit_bytes;
-    result->host_peak_bytes = host.peak_bytes;
-}
-
-/* Peak, its place and rms of the leading plane's real part. */
-static void find_peak(slci_image_job *job) {
-    slc_image_result *result = &job->result;
-    const slc_direct_geometry *g = &job->geometry;
-    const int64_t pixels = g->nx * g->ny;
-    const double *image = job->image + leading_plane(job) * pixels * job->n_parts;
-    double sum_of_squares = 0;
-    int64_t n = 0;
-    result->peak = NAN;
-    for (int64_t i = 0; i < pixels; i++) {
-        const double value = image[i * job->n_parts];
-        if (isfinite(value)) {
-            sum_of_squares += value * value;
-            n++;
-            if (!(value <= result->peak)) {
-                result->peak = value;
-                result->peak_x = i % g->nx;
-                result->peak_y = i / g->nx;
-            }
-        }
-    }
-    result->rms = n > 0 ? sqrt(sum_of_squares / (double)n) : NAN;
-    const double l = g->centre_l - (double)(result->peak_x - g->nx / 2) * g->scale_rad;
-    const double m = g->centre_m + (double)(result->peak_y - g->ny / 2) * g->scale_rad;
-    result->peak_ra_rad = NAN;
-    result->peak_dec_rad = NAN;
-    (void)slci_sky_from_cosines(job->meta->ra_rad, job->meta->dec_rad, l, m, &result->peak_ra_rad,
-                                &result->peak_dec_rad);
-}
-
-static void warn_of_losses(const slci_image_job *job) {
-    const slc_image_result *result = &job->result;
-    slc_log *log = job->options->log;
-    slc_log_note(log, "%lld of %lld samples flagged", (long long)result->n_flagged,
-                 (long long)result->n_looked_at);
-    if (result->n_nonfinite > 0) {
-        slc_log_warning(log, "%lld visibilities are not flagged but not finite: left out",
-                        (long long)result->n_nonfinite);
-    }
-    if (result->n_outside_uniform > 0) {
-        slc_log_warning(log, "%lld visibilities are finer than the pixels: weight 0",
-                        (long long)result->n_outside_uniform);
-    }
-    if (job->meta->smear_rad > job->geometry.scale_rad) {
-        slc_log_warning(log,
-                        "the sky turns by %.3g pixels during the observation: positions are "
-                        "those of its middle",
-                        job->meta->smear_rad / job->geometry.scale_rad);
-    }
-}
-
 static void finish_meta(slci_image_job *job, slc_image_meta *meta) {
     const slc_image_result *result = &job->result;
     meta->n_used = result->n_used;
@@ -533,9 +475,9 @@ static slc_status compute(slci_image_job *job) {
     for (int64_t p = 0; p < job->n_planes; p++) {
         SLC_TRY(find_beam(job, p));
     }
-    add_totals(job);
-    find_peak(job);
-    warn_of_losses(job);
+    slci_image_add_totals(job);
+    slci_image_find_peak(job, leading_plane(job));
+    slci_image_warn_of_losses(job);
     const int64_t begin_ns = slc_clock_ns();
     SLC_TRY(write_outputs(job));
     job->result.write_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
@@ -551,11 +493,11 @@ static slc_status run_job(slci_image_job *job) {
     SLC_TRY(weigh(job));
     SLC_TRY(open_planes(job));
     job->result.survey_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
-    SLC_TRY(plan_image(job));
     SLC_TRY(size_pictures(job));
+    SLC_TRY(plan_image(job));
     SLC_TRY(slci_image_meta_fill(job, &job->result.meta));
     if (job->options->dry_run) {
-        add_totals(job);
+        slci_image_add_totals(job);
         return SLC_OK;
     }
     return compute(job);

@@ -1,5 +1,6 @@
 /* The state of one imaging run, shared by the files that do its parts.
- * app/image.c runs it, app/image_meta.c describes the picture, app/image_stats.c the run.
+ * app/image.c runs it, app/image_meta.c describes the picture, app/image_result.c fills in what was
+ * found, app/image_stats.c writes it down.
  */
 #ifndef SLC_APP_IMAGE_JOB_H
 #define SLC_APP_IMAGE_JOB_H
@@ -44,6 +45,15 @@ typedef struct slci_image_job {
 
 /* The description of the picture, but for what is only known afterwards (beam, sums). */
 SLC_MUST_USE slc_status slci_image_meta_fill(const slci_image_job *job, slc_image_meta *meta);
+
+/* Sums over the planes' totals, rates, and what the ledger saw. */
+void slci_image_add_totals(slci_image_job *job);
+
+/* Peak, its place and rms of the real part of plane `p`, over its finite pixels. */
+void slci_image_find_peak(slci_image_job *job, int64_t p);
+
+/* Says which samples were left out, and how far the sky turned. */
+void slci_image_warn_of_losses(const slci_image_job *job);
 
 /* What can be said before anything is read: enough for slc_image_file_check. */
 void slci_image_meta_start(const slc_image_options *options, slc_image_meta *meta);

@@ -6,6 +6,7 @@
 
 #include "app/image_job.h"
 #include "app/sky.h"
+#include "app/units.h"
 #include "core/checked.h"
 
 /* FITS pixels are single precision down to this promise; below it they would not hold it. */
@@ -47,16 +48,21 @@ static void add_history(slc_image_meta *meta, const char *format, ...) {
     }
 }
 
-/* Only options that change the picture, and only where they differ from the default. */
+/* Only options that change the picture, and only where they differ from the default. Numbers do not
+ * depend on the locale, because the same picture is the same file. */
 static void fill_history(const slci_image_job *job, slc_image_meta *meta) {
     const slc_image_options *o = job->options;
     const slc_vis_options *v = &o->vis;
-    add_history(meta, "sluice image --size %lldx%lld --scale %.17grad", (long long)o->nx,
-                (long long)o->ny, job->geometry.scale_rad);
+    char a[SLCI_TEXT_BYTES];
+    char b[SLCI_TEXT_BYTES];
+    slci_format_number(job->geometry.scale_rad, 17, a);
+    add_history(meta, "sluice image --size %lldx%lld --scale %srad", (long long)o->nx,
+                (long long)o->ny, a);
     add_history(meta, "polarisation: %s", job->meta->polarisation_text);
     if (o->has_centre) {
-        add_history(meta, "--centre %.15g,%.15g (degrees)", o->centre_ra_rad * 57.29577951308232,
-                    o->centre_dec_rad * 57.29577951308232);
+        slci_format_number(o->centre_ra_rad * (180.0 / M_PI), 15, a);
+        slci_format_number(o->centre_dec_rad * (180.0 / M_PI), 15, b);
+        add_history(meta, "--centre %sdeg,%sdeg", a, b);
     }
     if (v->channel_begin != 0 || v->channel_end != 0) {
         add_history(meta, "--channels %lld:%lld", (long long)v->channel_begin,
@@ -66,12 +72,15 @@ static void fill_history(const slci_image_job *job, slc_image_meta *meta) {
         add_history(meta, "--times %lld:%lld", (long long)v->time_begin, (long long)v->time_end);
     }
     if (v->uv_min_wavelengths > 0 || v->uv_max_wavelengths > 0) {
-        add_history(meta, "--uv-range %.15g:%.15g", v->uv_min_wavelengths, v->uv_max_wavelengths);
+        slci_format_number(v->uv_min_wavelengths, 15, a);
+        slci_format_number(v->uv_max_wavelengths, 15, b);
+        add_history(meta, "--uv-range %s:%s", a, b);
     }
     if (o->weighting == SLC_WEIGHT_UNIFORM) {
         add_history(meta, "--weight uniform");
     } else if (o->weighting == SLC_WEIGHT_BRIGGS) {
-        add_history(meta, "--weight briggs:%.15g", o->robust);
+        slci_format_number(o->robust, 15, a);
+        add_history(meta, "--weight briggs:%s", a);
     }
     const struct {
         bool is_set;

@@ -6,8 +6,8 @@
 #include "core/checked.h"
 #include "core/fixed.h"
 
-/* Speeds for the plan's estimate of time, as measured once on the machines of docs/results; they never
- * touch a result. The host kernel's weighed operations are 64 a cycle of a core; one multiprocessor of
+/* Speeds for the plan's estimate of time, measured once (docs/kernels/direct.md has the host's); they
+ * never touch a result. The host kernel's weighed operations are 64 a cycle of a core; one multiprocessor of
  * an H200 does 14·10⁹ sines and cosines a second for as many pairs. */
 #define HOST_FLOPS_PER_THREAD 2.3e11
 #define CUDA_PAIRS_PER_PROCESSOR 1.4e10
@@ -70,7 +70,7 @@ static slc_status make_plan(const slci_imaging *imaging, slci_pass *pass) {
     const int64_t unit = slc_source_next_unit(pass->request.vis, 0, 0);
     const slc_plan_request request = {
         .device_budget_bytes = imaging->options->vram_bytes,
-        .host_budget_bytes = host.limit_bytes - host.used_bytes,
+        .host_budget_bytes = host.limit_bytes - host.used_bytes - imaging->picture_bytes,
         .allocation_unit_bytes = imaging->limits.allocation_unit_bytes,
         .seconds_per_point = seconds_per_point(imaging, pass),
         .rates = slc_rates_default(imaging->device->kind),

@@ -16,6 +16,7 @@ typedef struct slci_imaging {
     slc_device *device;
     slc_device_limits limits;
     slc_budget *budget;
+    int64_t picture_bytes; /* host memory that a plan leaves free: of pictures not yet reserved */
 } slci_imaging;
 
 typedef struct slci_pass_request {

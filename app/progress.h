@@ -5,7 +5,7 @@
  *
  *     slci_progress_init(&progress, stderr, isatty(STDERR_FILENO) == 1);
  *     slci_progress_update(&progress, "reading", "row", 1000, 5000);
- *     slci_progress_message(&progress, "warning: ...");
+ *     slci_progress_message(&progress, "warning: ", "...");
  *     slci_progress_finish(&progress);
  */
 #ifndef SLC_APP_PROGRESS_H

@@ -363,7 +363,9 @@ static bool parse_sexagesimal(const char *text, const char *separators, double *
         return false;
     }
     const char *end = number_end(at);
-    if (memchr(at, 'e', (size_t)(end - at)) != NULL || !convert(at, end, &seconds)) {
+    const size_t length = (size_t)(end - at);
+    if (memchr(at, 'e', length) != NULL || memchr(at, 'E', length) != NULL ||
+        !convert(at, end, &seconds)) {
         return false;
     }
     if (strcmp(end, separators + 2) != 0 || minutes >= 60.0 || seconds >= 60.0) {

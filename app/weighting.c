@@ -278,9 +278,13 @@ static granule_sum sum_granule(const weighted *w, const float *vis, const float 
     return sum;
 }
 
-/* Checks every granule of the block against the accumulators' range and counts the new ones. */
+/* Checks every granule of the block against the accumulators' range and counts the new ones. `is_new`
+ * says whether this call counted the block's first granule, and so all of them: tiles are whole
+ * granules. It is decided under the lock, because two slots may hold the same rows for two tiles of
+ * the image at the same time. */
 static slc_status count_granules(weighted *w, const slc_box *box, const float *vis,
-                                 const float *weight) {
+                                 const float *weight, bool *is_new) {
+    *is_new = false;
     for (int64_t row = 0; row < box->extent[0]; row += w->granule_rows) {
         const int64_t n_rows = slc_min_i64(w->granule_rows, box->extent[0] - row);
         const int64_t first = row * w->meta->n_channels;
@@ -295,6 +299,7 @@ static slc_status count_granules(weighted *w, const slc_box *box, const float *v
         const int64_t granule = (box->origin[0] + row) / w->granule_rows;
         pthread_mutex_lock(&w->mutex);
         if (!w->counted[granule]) {
+            *is_new = *is_new || row == 0;
             w->counted[granule] = 1;
             w->abs_sum = slc_fixed_add(w->abs_sum, slc_fixed_from_double(sum.abs, w->abs_bits));
             w->weight_sum =
@@ -304,15 +309,6 @@ static slc_status count_granules(weighted *w, const slc_box *box, const float *v
         pthread_mutex_unlock(&w->mutex);
     }
     return SLC_OK;
-}
-
-/* Whether the block's granules were all counted before; tiles are whole granules, so a block is
- * either new as a whole or not. */
-static bool is_counted(weighted *w, const slc_box *box) {
-    pthread_mutex_lock(&w->mutex);
-    const bool counted = w->counted[box->origin[0] / w->granule_rows] != 0;
-    pthread_mutex_unlock(&w->mutex);
-    return counted;
 }
 
 static slc_status read_and_weigh(weighted *w, const slc_box *box, void *const *dst,
@@ -329,9 +325,9 @@ static slc_status weighted_read(slc_source *source, const slc_box *box, void *co
     weighted *w = (weighted *)source;
     slc_vis_counts counts = {0};
     int64_t n_outside = 0;
-    const bool is_new = box->extent[0] > 0 && !is_counted(w, box);
+    bool is_new = false;
     SLC_TRY(read_and_weigh(w, box, dst, &counts, &n_outside));
-    SLC_TRY(count_granules(w, box, dst[SLC_VIS_DATA], dst[SLC_VIS_WEIGHT]));
+    SLC_TRY(count_granules(w, box, dst[SLC_VIS_DATA], dst[SLC_VIS_WEIGHT], &is_new));
     if (is_new) {
         pthread_mutex_lock(&w->mutex);
         add_counts(&w->totals.counts, &counts);

@@ -14,8 +14,9 @@
 #include "core/source.h"
 #include "io/vis.h"
 
-/* Σ of natural weights in each cell of the uv plane. Formula: IMAGING "Uniform and Briggs weights";
- * cells are 1 / (n · scale) wavelengths wide, (u, v) and (-u, -v) share one. */
+/* Σ of natural weights in each cell of the uv plane. Cells are 1 / (n · scale) wavelengths wide, and
+ * (u, v) and (-u, -v) share one. Source of the weights: D. Briggs, "High fidelity deconvolution of
+ * moderately resolved sources", thesis, New Mexico Tech 1995, chapter 3. */
 typedef struct slci_density {
     int64_t nx, ny; /* of the image */
     double scale_rad;
@@ -33,7 +34,6 @@ typedef struct slci_survey {
     slc_vis_counts counts;
 } slci_survey;
 
-/* How one pass over a set reports; `rows` of `n_rows` are done. May be NULL. */
 typedef struct slci_survey_options {
     bool wants_data;                  /* read values too: non-finite samples then count as unused */
     const slc_image_options *options; /* for progress and cancel */

@@ -57,8 +57,7 @@ slc_box slc_box_intersect(const slc_box *a, const slc_box *b) {
     slc_box both = {.rank = a->rank};
     for (int d = 0; d < a->rank; d++) {
         const int64_t begin = slc_max_i64(a->origin[d], b->origin[d]);
-        const int64_t end =
-            slc_min_i64(a->origin[d] + a->extent[d], b->origin[d] + b->extent[d]);
+        const int64_t end = slc_min_i64(a->origin[d] + a->extent[d], b->origin[d] + b->extent[d]);
         both.origin[d] = begin;
         both.extent[d] = slc_max_i64(end - begin, 0);
     }

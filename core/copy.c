@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "core/copy_plan.h"
 
 /* Edge of a transposed block, in elements: 32 rows of 32 elements of up to 16 bytes read and
  * written are 32 KiB, which the first-level cache of current processors holds. */
@@ -153,19 +154,21 @@ static void walk(const plan *p, char *dst, const char *src,
     }
 }
 
-static slc_status check_pair(const slc_layout *dst, const slc_layout *src) {
+slc_status slci_copy_check_pair(const slc_layout *dst, const slc_layout *src) {
     if (dst->dtype != src->dtype) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "copy: from %s to %s; a copy does not convert",
                         slc_dtype_name(src->dtype), slc_dtype_name(dst->dtype));
     }
-    if (dst->rank != src->rank) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "copy: from rank %d to rank %d", src->rank, dst->rank);
+    if (dst->rank != src->rank || dst->rank < 0 || dst->rank > SLC_MAX_RANK) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "copy: from rank %d to rank %d; the ranks must be the same, 0 to %d",
+                        src->rank, dst->rank, SLC_MAX_RANK);
     }
     for (int d = 0; d < dst->rank; d++) {
         if (dst->shape[d] != src->shape[d]) {
             return SLC_FAIL(SLC_ERROR_ARGUMENT,
                             "copy: dimension %d has %lld elements in the source and %lld in the "
-                            "destination",
+                            "destination; the shapes must be the same",
                             d, (long long)src->shape[d], (long long)dst->shape[d]);
         }
         if (dst->stride_bytes[d] == 0 && dst->shape[d] > 1) {
@@ -180,7 +183,7 @@ static slc_status check_pair(const slc_layout *dst, const slc_layout *src) {
 
 slc_status slc_copy_host(void *dst, const slc_layout *dst_layout, const void *src,
                          const slc_layout *src_layout) {
-    SLC_TRY(check_pair(dst_layout, src_layout));
+    SLC_TRY(slci_copy_check_pair(dst_layout, src_layout));
     if (slc_layout_count(dst_layout) == 0) {
         return SLC_OK;
     }

@@ -1,16 +1,21 @@
-/* How a strided copy on a device is done: which of four ways, and with what loops.
- * A pure function of two layouts and two addresses, so it is tested without a card. Internal to core;
- * core/device_cuda.c and core/copy_cuda.cu follow it. */
+/* What every copy refuses, and how a strided one on a device is done: which of four ways, and with
+ * what loops. Pure functions of layouts and addresses, so they are tested without a card. Internal to
+ * core; core/device_cuda.c and core/copy_cuda.cu follow the plan. */
 #ifndef SLC_CORE_COPY_PLAN_H
 #define SLC_CORE_COPY_PLAN_H
 
 #include <stdint.h>
 
 #include "core/layout.h"
+#include "core/status.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* SLC_ERROR_ARGUMENT where two layouts are no pair for a copy: another dtype, rank or shape, or a
+ * destination that would be broadcast. For copies on the host (core/copy.c) and on streams alike. */
+SLC_MUST_USE slc_status slci_copy_check_pair(const slc_layout *dst, const slc_layout *src);
 
 typedef enum slci_copy_way {
     SLCI_COPY_CONTIGUOUS, /* one run: n_bytes */

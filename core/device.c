@@ -3,6 +3,7 @@
  * This file alone in core knows whether CUDA was built in. */
 #include "core/device.h"
 
+#include "core/copy_plan.h"
 #include "core/device_internal.h"
 
 #if SLC_HAVE_CUDA
@@ -139,38 +140,11 @@ slc_status slc_stream_copy(slc_stream *stream, void *dst, const void *src, int64
     return stream->device->ops->copy(stream, dst, src, bytes, direction);
 }
 
-/* Checks what can be checked of a pair before it is queued, so the error comes from this call. */
-static slc_status check_pair(const slc_layout *dst, const slc_layout *src) {
-    if (dst->dtype != src->dtype) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "a copy from %s to %s: the types must be the same",
-                        slc_dtype_name(src->dtype), slc_dtype_name(dst->dtype));
-    }
-    if (dst->rank != src->rank || dst->rank < 0 || dst->rank > SLC_MAX_RANK) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "a copy from rank %d to rank %d: the ranks must be the same, 0 to %d",
-                        src->rank, dst->rank, SLC_MAX_RANK);
-    }
-    for (int d = 0; d < dst->rank; d++) {
-        if (dst->shape[d] != src->shape[d]) {
-            return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                            "a copy of extent %lld to extent %lld in dimension %d: the shapes "
-                            "must be the same",
-                            (long long)src->shape[d], (long long)dst->shape[d], d);
-        }
-        if (dst->stride_bytes[d] == 0 && dst->shape[d] > 1) {
-            return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                            "dimension %d of the destination has stride 0: only the source of a "
-                            "copy can be broadcast",
-                            d);
-        }
-    }
-    return SLC_OK;
-}
-
 slc_status slc_stream_copy_strided(slc_stream *stream, void *dst, const slc_layout *dst_layout,
                                    const void *src, const slc_layout *src_layout,
                                    slc_copy_direction direction) {
-    SLC_TRY(check_pair(dst_layout, src_layout));
+    /* Before it is queued, so that the error comes from this call. */
+    SLC_TRY(slci_copy_check_pair(dst_layout, src_layout));
     if (slc_layout_count(dst_layout) == 0) {
         return SLC_OK;
     }

@@ -17,20 +17,20 @@ extern "C" {
 #endif
 
 /* X(code, name, bytes). C64 is two f32 (real, imaginary), C128 two f64; FIXED128 is core/fixed.h. */
-#define SLC_DTYPE_MAP(X) \
-    X(SLC_U8, "u8", 1)   \
-    X(SLC_I8, "i8", 1)   \
-    X(SLC_U16, "u16", 2) \
-    X(SLC_I16, "i16", 2) \
-    X(SLC_U32, "u32", 4) \
-    X(SLC_I32, "i32", 4) \
-    X(SLC_U64, "u64", 8) \
-    X(SLC_I64, "i64", 8) \
-    X(SLC_F16, "f16", 2) \
-    X(SLC_F32, "f32", 4) \
-    X(SLC_F64, "f64", 8) \
-    X(SLC_C32, "c32", 4) \
-    X(SLC_C64, "c64", 8) \
+#define SLC_DTYPE_MAP(X)    \
+    X(SLC_U8, "u8", 1)      \
+    X(SLC_I8, "i8", 1)      \
+    X(SLC_U16, "u16", 2)    \
+    X(SLC_I16, "i16", 2)    \
+    X(SLC_U32, "u32", 4)    \
+    X(SLC_I32, "i32", 4)    \
+    X(SLC_U64, "u64", 8)    \
+    X(SLC_I64, "i64", 8)    \
+    X(SLC_F16, "f16", 2)    \
+    X(SLC_F32, "f32", 4)    \
+    X(SLC_F64, "f64", 8)    \
+    X(SLC_C32, "c32", 4)    \
+    X(SLC_C64, "c64", 8)    \
     X(SLC_C128, "c128", 16) \
     X(SLC_FIXED128, "fixed128", 16)
 
@@ -38,7 +38,7 @@ typedef enum slc_dtype {
 #define SLC_DTYPE_ENUM(code, name, bytes) code,
     SLC_DTYPE_MAP(SLC_DTYPE_ENUM)
 #undef SLC_DTYPE_ENUM
-    SLC_DTYPE_COUNT
+        SLC_DTYPE_COUNT
 } slc_dtype;
 
 /* Bytes of one element; 0 for a number that is no dtype. */

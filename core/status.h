@@ -21,23 +21,23 @@ extern "C" {
 #endif
 
 /* X(code, exit code of the program, text). One line is one status. */
-#define SLC_STATUS_MAP(X)                                                        \
-    X(SLC_OK, 0, "done")                                                         \
-    X(SLC_ERROR_ARGUMENT, 2, "bad argument")                                     \
-    X(SLC_ERROR_INPUT, 3, "input refused")                                       \
-    X(SLC_ERROR_UNSUPPORTED, 3, "input not supported")                           \
-    X(SLC_ERROR_NO_PLAN, 4, "no plan fits the budget")                           \
-    X(SLC_ERROR_MEMORY, 4, "out of memory")                                      \
-    X(SLC_ERROR_OUTPUT, 5, "output failed")                                      \
-    X(SLC_ERROR_DEVICE, 6, "device failed")                                      \
-    X(SLC_ERROR_INTERRUPTED, 130, "interrupted")                                 \
+#define SLC_STATUS_MAP(X)                              \
+    X(SLC_OK, 0, "done")                               \
+    X(SLC_ERROR_ARGUMENT, 2, "bad argument")           \
+    X(SLC_ERROR_INPUT, 3, "input refused")             \
+    X(SLC_ERROR_UNSUPPORTED, 3, "input not supported") \
+    X(SLC_ERROR_NO_PLAN, 4, "no plan fits the budget") \
+    X(SLC_ERROR_MEMORY, 4, "out of memory")            \
+    X(SLC_ERROR_OUTPUT, 5, "output failed")            \
+    X(SLC_ERROR_DEVICE, 6, "device failed")            \
+    X(SLC_ERROR_INTERRUPTED, 130, "interrupted")       \
     X(SLC_ERROR_INTERNAL, 6, "a bug in Sluice; please report it")
 
 typedef enum slc_status {
 #define SLC_STATUS_ENUM(code, exit_code, text) code,
     SLC_STATUS_MAP(SLC_STATUS_ENUM)
 #undef SLC_STATUS_ENUM
-    SLC_STATUS_COUNT
+        SLC_STATUS_COUNT
 } slc_status;
 
 #define SLC_MESSAGE_BYTES 1024
@@ -74,12 +74,12 @@ SLC_API slc_status slc_status_restore(const slc_failure *failure);
 #define SLC_FAIL(code, ...) slc_status_fail((code), __VA_ARGS__)
 
 /* Return at once on failure: only while holding nothing. */
-#define SLC_TRY(expression)                            \
-    do {                                               \
+#define SLC_TRY(expression)                             \
+    do {                                                \
         const slc_status slc_try_status = (expression); \
-        if (slc_try_status != SLC_OK) {                \
-            return slc_try_status;                     \
-        }                                              \
+        if (slc_try_status != SLC_OK) {                 \
+            return slc_try_status;                      \
+        }                                               \
     } while (0)
 
 /* Go to `label` on failure, with the local `status` set. */

@@ -3,7 +3,7 @@
  * counter-based generator, and rows are written as they are made: the same file for any number of
  * threads, in little memory.
  *
- *     slc_simulate_options options = {.array = "vla-d", .n_rows = 1000000, .path = "sim.uvh5"};
+ *     slc_simulate_options options = {.n_rows = 1000000, .path = "sim.uvh5", .pool = pool};
  *     SLC_TRY(slc_simulate_run(&options));
  */
 #ifndef SLC_IO_SIMULATE_H

@@ -85,8 +85,8 @@ static void select_field(const slci_uvh5 *uvh5, slci_uvh5_field *field) {
     }
 }
 
-/* The cache holds one row of chunks, so that runs that end inside one do not decode it again; or its
- * share of what the caller gives. */
+/* The cache holds one row of chunks, so that runs that end inside one do not decode it again; less
+ * where the caller allows less, and then tall chunks are decoded more than once. */
 static slc_status size_caches(slci_uvh5 *uvh5, slci_uvh5_field *const *fields, int n) {
     double total = 0.0;
     for (int k = 0; k < n; k++) {
@@ -96,7 +96,7 @@ static slc_status size_caches(slci_uvh5 *uvh5, slci_uvh5_field *const *fields, i
     for (int k = 0; k < n; k++) {
         int64_t bytes =
             slci_h5_dataset_chunk_row_bytes(&fields[k]->set, fields[k]->origin, fields[k]->extent);
-        if (uvh5->selection->cache_bytes > 0 && total > 0.0) {
+        if (uvh5->selection->cache_bytes > 0 && total > (double)uvh5->selection->cache_bytes) {
             bytes = (int64_t)((double)uvh5->selection->cache_bytes * ((double)bytes / total));
         }
         SLC_TRY(slci_h5_dataset_set_cache(uvh5->file, &fields[k]->set, bytes));

@@ -7,8 +7,9 @@
  * same job description runs on each.
  *
  *     slc_direct_setup setup;
- *     SLC_TRY(slc_direct_choose(SLC_DEVICE_HOST, &geometry, &survey, 1e-6, &setup));
- *     const slc_direct_kernel *kernel = slc_direct_kernel_get(SLC_DEVICE_HOST);
+ *     slc_job job;
+ *     SLC_TRY(slc_direct_choose(&request, &setup));      // request: device, geometry, survey, epsilon
+ *     SLC_TRY(slc_direct_job_init(&setup, SLC_DEVICE_HOST, n_threads, n_rows, &job));
  */
 #ifndef SLC_KERNELS_DIRECT_H
 #define SLC_KERNELS_DIRECT_H
@@ -40,7 +41,7 @@ typedef struct slc_direct_geometry {
 typedef struct slc_direct_survey {
     double max_u, max_v, max_w; /* largest absolute values */
     int64_t n_samples;          /* rows × channels, flagged ones counted */
-    double first_granule_sum;   /* Σ|wV| of the first granule with any weight; 0 if there is none */
+    double first_granule_sum; /* Σ|wV| of the first granule with any weight; 0 if there is none */
 } slc_direct_survey;
 
 /* Most samples of a granule: the longest run that is summed in single precision. */
@@ -77,26 +78,26 @@ typedef struct slc_direct_setup {
     int64_t n_channels;
     int64_t granule_rows;    /* of one granule; rows × channels <= 4096 unless one row is more */
     int64_t granule_samples; /* longest run summed in single precision, at most 4096 */
-    int64_t tile_pixels;     /* T: kernel tiles are T × T pixels, aligned to the picture's corner */
-    int64_t block_samples;   /* samples in one product before promotion (host) */
-    int n_parts;             /* 1: real part; 2: real and imaginary (--complex) */
-    bool is_psf;             /* V = 1 and always w (n-1) */
-    int scale_bits;          /* of the fixed-point accumulators, core/fixed.h */
-    int max_terms;           /* most correction terms a tile may use; -1: no product here */
-    double max_w;            /* wavelengths */
-    double epsilon;          /* the promise: |ΔI| <= epsilon Σw|V| / Σw */
-    double term_tolerance;   /* share of epsilon that the cut of the expansion may use */
-    double single_limit;     /* largest |w c| in turns that SINE may form in single precision */
+    int64_t tile_pixels;   /* T: kernel tiles are T × T pixels, aligned to the picture's corner */
+    int64_t block_samples; /* samples in one product before promotion (host) */
+    int n_parts;           /* 1: real part; 2: real and imaginary (--complex) */
+    bool is_psf;           /* V = 1 and always w (n-1) */
+    int scale_bits;        /* of the fixed-point accumulators, core/fixed.h */
+    int max_terms;         /* most correction terms a tile may use; -1: no product here */
+    double max_w;          /* wavelengths */
+    double epsilon;        /* the promise: |ΔI| <= epsilon Σw|V| / Σw */
+    double term_tolerance; /* share of epsilon that the cut of the expansion may use */
+    double single_limit;   /* largest |w c| in turns that SINE may form in single precision */
 } slc_direct_setup;
 
-/* One kernel tile: its method and the numbers the split needs (IMAGING: phase of tile centre, ...). */
+/* One kernel tile: its method and the numbers that the split of the phase needs (direct_tile.h). */
 typedef struct slc_direct_tile {
     slc_direct_method method;
-    int n_terms;         /* P: correction terms beyond the first; product tiles only */
-    int64_t x0, y0;      /* first column and row */
-    double l0, m0, n0;   /* tile centre; n0 = sqrt(1 - l0² - m0²), 0 beyond the horizon */
-    double c_max;        /* bound of |c(l,m)| over the tile */
-    double bound;        /* of the expansion's residual relative to Σ|wV| */
+    int n_terms;       /* P: correction terms beyond the first; product tiles only */
+    int64_t x0, y0;    /* first column and row */
+    double l0, m0, n0; /* tile centre; n0 = sqrt(1 - l0² - m0²), 0 beyond the horizon */
+    double c_max;      /* bound of |c(l,m)| over the tile */
+    double bound;      /* of the expansion's residual relative to Σ|wV| */
 } slc_direct_tile;
 
 /* Counts over all kernel tiles, for the plan. */

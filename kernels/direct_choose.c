@@ -21,7 +21,7 @@
 
 /* The smallest epsilons that can be promised; docs/kernels/direct.md derives them. */
 #define HOST_EPSILON 6e-7
-#define CUDA_EPSILON 1e-6
+#define CUDA_EPSILON 9e-7
 
 /* More terms than this never pay: θ <= 1 and 12 terms leave 1.6e-10. */
 #define MOST_TERMS 12
@@ -35,11 +35,8 @@
 
 #define CUDA_TILE 64
 
-/* The CUDA kernel's single-precision variant adds w c to a phase of at most half a turn; past this its
- * rounding would show (error budget in kernels/direct_cuda.cu). */
-#define CUDA_SINGLE_TURNS 0.0625
-
-/* Its two-word product reduces a turn that single precision still counts in steps of 1/8. */
+/* The CUDA kernel multiplies w and c as 32-bit integers that keep 32 bits of the turn between them; at
+ * this many turns they have 28 bits each, and what they leave out is still well below a turn. */
 #define CUDA_WIDE_TURNS 0x1p21
 
 /* Cycles of one core with AVX-512, measured by tests/bench/bench_direct.c: one sample's phases for
@@ -219,7 +216,7 @@ slc_status slc_direct_choose(const slc_direct_request *request, slc_direct_setup
         setup.tile_pixels = CUDA_TILE;
         setup.block_samples = 1;
         setup.max_terms = -1;
-        setup.single_limit = fmin(setup.single_limit, CUDA_SINGLE_TURNS);
+        setup.single_limit = fmin(setup.single_limit, SLCI_CUDA_SINGLE_TURNS);
         SLC_TRY(check_cuda_phase(&setup));
     } else {
         setup.max_terms = MOST_TERMS;

@@ -17,36 +17,43 @@
  *
  * While the threads add one chunk, one warp (each in its turn) compacts the next and the one after it
  * is on its way, so neither the double arithmetic nor global memory is waited for. A tile takes one of
- * three variants, by its bound of w c: FLAT, SINGLE, WIDE (direct_cuda_pair.cuh); three launches, of
- * which the blocks of other variants' tiles leave at once.
+ * three variants, by its bound of w c: FLAT, SINGLE, WIDE (direct_cuda_pair.cuh); a launch for each
+ * that the picture may need, of which the blocks of other variants' tiles leave at once.
  *
- * A pair's instructions (sm_90, counted in the machine code, 8 samples × 16 pixels a loop):
- *                            FLAT   SINGLE   WIDE
- *     special function       1      1        1       16 a clock and multiprocessor: 8 issue cycles
- *     multiply(-add), add    4.4    6.4      14.4    one of them inside __cosf
- *     integer                3      3        4.5     the turn, and a float of it without a conversion
- *     loads, moves, loop     0.4    0.4      1.1
- *     together               8.8    10.8     21.0
- * so FLAT is close to the limit of one special function a pair. With a sine and a cosine a pair, as
- * the sum is commonly written, that limit is half as high. Shared memory 23,376 bytes, registers 115
- * (FLAT) to 128, nothing spilled.
+ * The cosine is one odd polynomial of five terms, y P(y²) with y = |turn| - 1/4, whose coefficients
+ * carry the sample's amplitude, so neither quadrants nor a multiplication by w|V| are needed. The
+ * special-function unit would save two of these instructions, but gives one value in eight issue
+ * cycles and errs by up to 5.4e-7 in the same way at the same phase, so that errors of a coherent
+ * sum add up: with it, the picture of a small data set was off by 1.0e-6 of itself.
+ *
+ * A pair's instructions (sm_90, counted in the machine code, 8 samples × 16 pixels a loop; every
+ * one takes an issue slot, of which a multiprocessor has 128 a clock):
+ *                                    FLAT   SINGLE   WIDE
+ *     integer: turn, w c              1      1        2
+ *     conversion to single            1      1        1
+ *     scale, rest of w c              1      2        3
+ *     polynomial, its square and sum  7      7        7
+ *     promotion                       0.4    0.4      0.4
+ *     loads, moves, loop              0.4    0.4      0.7
+ *     together                       10.8   11.8     14.1
+ * Shared memory 24,416 bytes, registers 122 (FLAT), 128 (SINGLE), 111 (WIDE), nothing spilled.
  *
  * Error of a pair, relative to w|V|, at most, in units of 1e-7. s and c are the sine and cosine of the
  * pair's angle: an error of the angle counts in full only where the pair adds nothing, the rounding
- * of a sum only by what has been added.
- *     turns: three roundings to 2^-33 .......................... 0.02 s
- *     angle: roundings of a float below 4, 1.2 each ............ 2.4 s FLAT, 1.2 s SINGLE and WIDE
- *     __cosf's own product with 1/2π, rounded towards zero,
- *     after SLCI_TWO_PI has moved the middle of its error ...... 2.2 s
- *     w c: left out / three roundings at 1/16 turn / one ....... 0.5 s / 0.7 s / 0.9 s
- *     table of the special function (22.5 bits) ................ 1.7
- *     amplitude: one rounding .................................. 0.6
+ * of a sum only by what has been added. u is 2^-24 = 0.6.
+ *     turns: three roundings to 2^-33 turns .................... 0.02 s
+ *     conversion, one rounding below 1/2: 2^-26 turns .......... 0.94 s
+ *     w c left out (FLAT) ...................................... 0.47 s
+ *     w c added, one rounding; its own factors and product ..... 0.94 s + 0.35 s SINGLE, 0.3 s WIDE
+ *     polynomial ............................................... 0.12
+ *     its coefficients, each u of its term: at most 2.3 u ...... 1.4 c
+ *     its evaluation: 1.65 u, and 0.5 u from the square ........ 1.3 c
  *     sum of eight terms: eight roundings at most .............. 4.8 c
  *     promotion, where the sum is smaller than its addend ...... 0.6
- * The largest of a s + b c is sqrt(a² + b²), so together at most 2.9 + sqrt(5.1² + 4.8²) = 9.9 (FLAT),
- * 9.2 (SINGLE), 9.4 (WIDE): below 1e-6 for any input. The complex form has the same bound for each
- * part. The table's error is the only number here that is the card's; the benchmark measures it over
- * all phases.
+ * The largest of a s + b c is sqrt(a² + b²), so together at most 0.72 + sqrt(1.5² + 7.5²) = 8.4
+ * (FLAT), and 0.72 + sqrt(2.3² + 7.5²) = 8.6 (SINGLE, WIDE): below 9e-7 for any input. Without the
+ * sum a pair is within 2.3e-7 (largest found over 4·10^7 phases and amplitudes), 4.6e-8 in the mean
+ * square. The complex form has the same bound for each part. Nothing here depends on the card.
  */
 #include <assert.h>
 #include <cuda_runtime.h>
@@ -120,8 +127,8 @@ static __global__ void __launch_bounds__(SLCI_CUDA_TILE / 4 * SLCI_CUDA_TILE / R
     pixels<ROWS, N_PARTS> own;
     find_c<VARIANT>(&a, &shared, &own);
 
-    const int64_t n_runs = slci_block_n_runs(&a);
-    for (int64_t index = blockIdx.y; index < n_runs; index += gridDim.y) {
+    /* The number of runs is formed anew each time: kept, it would take registers that pixels need. */
+    for (int64_t index = blockIdx.y; index < slci_block_n_runs(&a); index += gridDim.y) {
         const slci_direct_run run = slci_block_run(&a, index);
         if (sum_run<VARIANT, ROWS, N_PARTS>(&a, &run, &shared, &own)) {
             store(&a, &shared.tile, &own);
@@ -138,7 +145,7 @@ typedef struct direct_form {
 static const direct_form direct_forms[2][SLCI_CUDA_N_VARIANTS] = {
     {{direct_cosine<SLCI_CUDA_FLAT, 4, 1>, 256},
      {direct_cosine<SLCI_CUDA_SINGLE, 4, 1>, 256},
-     {direct_cosine<SLCI_CUDA_WIDE, 4, 1>, 256}},
+     {direct_cosine<SLCI_CUDA_WIDE, 2, 1>, 512}},
     {{direct_cosine<SLCI_CUDA_FLAT, 2, 2>, 512},
      {direct_cosine<SLCI_CUDA_SINGLE, 2, 2>, 512},
      {direct_cosine<SLCI_CUDA_WIDE, 2, 2>, 512}},
@@ -158,7 +165,8 @@ static slc_status direct_cuda_prepare(void *state, slc_device *device) {
         for (int variant = 0; variant < SLCI_CUDA_N_VARIANTS; variant++) {
             struct cudaFuncAttributes attributes;
             SLC_TRY(slc_cuda_status(
-                cudaFuncGetAttributes(&attributes, (const void *)direct_forms[parts][variant].function),
+                cudaFuncGetAttributes(&attributes,
+                                      (const void *)direct_forms[parts][variant].function),
                 "cudaFuncGetAttributes (direct imaging kernel)"));
         }
     }
@@ -170,10 +178,10 @@ static slc_status direct_cuda_prepare(void *state, slc_device *device) {
 static int last_variant(const slc_direct_setup *setup) {
     const slc_direct_geometry *geometry = &setup->geometry;
     const double half = 0.5 * (SLCI_CUDA_TILE - 1) * geometry->scale_rad;
-    const double far_l = fmax(fabs(slci_direct_l(geometry, 0)),
-                              fabs(slci_direct_l(geometry, geometry->nx - 1)));
-    const double far_m = fmax(fabs(slci_direct_m(geometry, 0)),
-                              fabs(slci_direct_m(geometry, geometry->ny - 1)));
+    const double far_l =
+        fmax(fabs(slci_direct_l(geometry, 0)), fabs(slci_direct_l(geometry, geometry->nx - 1)));
+    const double far_m =
+        fmax(fabs(slci_direct_m(geometry, 0)), fabs(slci_direct_m(geometry, geometry->ny - 1)));
     const double c_max = slci_direct_c_bound(half, half, far_l, far_m, 1.0);
     return slci_cuda_variant(setup, setup->max_w * c_max * (1.0 + 1e-6));
 }

@@ -66,12 +66,12 @@ typedef struct slci_direct_raw {
 
 typedef struct slci_direct_shared {
     uint4 turns[SLCI_CUDA_CHUNK][2 * SLCI_CUDA_TILE / 4]; /* 64 columns, then 64 rows */
-    float4 samples[2][SLCI_CUDA_CHUNK][2];                /* an slci_pair_sample in the same order */
+    float4 samples[2][SLCI_CUDA_CHUNK][2]; /* an slci_pair_sample in the same order */
     slci_direct_raw raw[2];
     slci_direct_phase phases[2][SLCI_CUDA_CHUNK];
     double
         w_factor[2 * SLCI_CUDA_TILE]; /* N(l, m0) - n0 of the columns, N(l0, m) - n0 of the rows */
-    double w_unit, c_unit; /* wavelengths; their product is 2^-32. WIDE only */
+    double w_unit, c_unit;            /* wavelengths; their product is 2^-32. WIDE only */
     slc_direct_tile tile;
     int n_used[2]; /* samples of a chunk with weight, rounded up to whole groups */
 } slci_direct_shared;

@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "kernels/direct_tile.h"
+
 /* How w c(l, m) enters the phase of a pair. */
 enum {
     SLCI_CUDA_FLAT,   /* not at all: it is below SLCI_CUDA_FLAT_TURNS everywhere in the tile */
@@ -21,9 +23,6 @@ enum {
 
 /* 4.7e-8 rad, half the largest rounding of the turn to single precision. */
 #define SLCI_CUDA_FLAT_TURNS 0x1p-27
-
-/* Half a turn and this much is as far as the polynomial is good for. */
-#define SLCI_CUDA_SINGLE_TURNS 0x1p-5
 
 /* A quarter of a turn, in units of 2^-32 turns. */
 #define SLCI_QUARTER_TURN 0x40000000u
@@ -53,7 +52,7 @@ typedef struct slci_pair_pixel {
  *
  * WIDE: with w = W + w_low and c = C + c_low, W and C whole numbers of their units, the product W C
  * is a whole number of 2^-32 turns, and the lower 32 bits of it, all that a turn keeps, are one
- * integer multiplication. What is left, w c_low + w_low c, is small: below 0.02 turns where w c is
+ * integer multiplication. What is left, w c_low + w_low c, is small: below 0.03 turns where w c is
  * at the most that can be asked for, 2^21 turns, and below 2e-5 sqrt(turns) always. */
 template <int VARIANT>
 static __device__ __forceinline__ float

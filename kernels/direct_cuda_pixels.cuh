@@ -72,7 +72,9 @@ static __device__ __forceinline__ slci_pair_sample load_sample(const slci_direct
                                                                int half, int k) {
     const float4 low = shared->samples[half][k][0];
     const float4 high = shared->samples[half][k][1];
-    const slci_pair_sample sample = {{low.x, low.y, low.z, low.w, high.x}, high.y, high.z,
+    const slci_pair_sample sample = {{low.x, low.y, low.z, low.w, high.x},
+                                     high.y,
+                                     high.z,
                                      __float_as_int(high.w)};
     return sample;
 }
@@ -109,8 +111,7 @@ static __device__ __forceinline__ void add_sample(const slci_direct_shared *shar
             if (N_PARTS == 2) {
                 /* -sin of an angle is the cosine of a quarter turn more. */
                 float *imaginary = &own->part[N_PARTS - 1][j][i];
-                const float x =
-                    slci_pair_turns<VARIANT>(turn + SLCI_QUARTER_TURN, &sample, pixel);
+                const float x = slci_pair_turns<VARIANT>(turn + SLCI_QUARTER_TURN, &sample, pixel);
                 *imaginary = slci_pair_add(x, &sample, *imaginary);
             }
         }
@@ -176,7 +177,8 @@ static __device__ __forceinline__ void store(const slci_direct_cuda_arguments *a
             if (y >= y_end || x >= x_end || !(slci_direct_r2(l, m) < 1.0)) {
                 continue;
             }
-            const int64_t pixel = (y - a->tile->origin[1]) * a->row_pixels + (x - a->tile->origin[2]);
+            const int64_t pixel =
+                (y - a->tile->origin[1]) * a->row_pixels + (x - a->tile->origin[2]);
 #pragma unroll
             for (int part = 0; part < N_PARTS; part++) {
                 const double value = (double)own->sum[part][j][i] + (double)own->part[part][j][i];

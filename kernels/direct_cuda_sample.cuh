@@ -57,8 +57,8 @@ static __device__ inline void slci_sample_prepare(const slci_direct_cuda_argumen
     shared->samples[chunk % 2][slot][0] =
         make_float4((float)(a * SLCI_SINE_0), (float)(a * SLCI_SINE_1), (float)(a * SLCI_SINE_2),
                     (float)(a * SLCI_SINE_3));
-    shared->samples[chunk % 2][slot][1] = make_float4((float)(a * SLCI_SINE_4), (float)w,
-                                                      (float)low, __int_as_float((int)whole));
+    shared->samples[chunk % 2][slot][1] =
+        make_float4((float)(a * SLCI_SINE_4), (float)w, (float)low, __int_as_float((int)whole));
 }
 
 /* One warp turns the chunk's raw samples into phases and amplitudes, leaving out those without

@@ -20,6 +20,10 @@
 #include "core/api.h"
 #include "kernels/direct.h"
 
+/* Largest |w c| in turns that the CUDA kernel adds to a phase in single precision: half a turn and
+ * this much is as far as its polynomial is good for. */
+#define SLCI_CUDA_SINGLE_TURNS 0x1p-5
+
 #if defined(__CUDA_ARCH__)
 #define SLCI_MULTIPLY(a, b) __dmul_rn((a), (b))
 #else

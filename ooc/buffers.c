@@ -127,37 +127,72 @@ static int count_staging(const slci_run *run) {
     return n;
 }
 
+/* Whether a read for the group can fill operand `o` too: another field of the same source, the same
+ * box in the dimensions that fields share, and as many buffers. */
+static bool can_join(const slci_run *run, const slci_group *group, int o) {
+    const slc_operand *first = &run->job->operands[group->operand[0]];
+    const slc_operand *operand = &run->job->operands[o];
+    const slc_binding *binding = &run->options->bindings[o];
+    bool is_same = group->source == binding->source &&
+                   group->n_lines == run->plan->operand[o].n_buffers &&
+                   first->footprint == operand->footprint;
+    for (int d = 0; is_same && d < group->source->shared_rank; d++) {
+        is_same = first->axes[d] == operand->axes[d] &&
+                  first->per_step[d] == operand->per_step[d] && first->halo[d] == operand->halo[d];
+    }
+    for (int i = 0; is_same && i < group->n_operands; i++) {
+        is_same = run->options->bindings[group->operand[i]].field != binding->field;
+    }
+    return is_same;
+}
+
 /* Operands of one source that move together are one group: they are read in one call. */
-static slc_status make_groups(slci_run *run) {
+static void add_input(slci_run *run, int o) {
+    int g = 0;
+    while (g < run->n_groups && !can_join(run, &run->group[g], o)) {
+        g++;
+    }
+    slci_group *group = &run->group[g];
+    if (g == run->n_groups) {
+        run->n_groups++;
+        group->run = run;
+        group->source = run->options->bindings[o].source;
+        group->n_lines = run->plan->operand[o].n_buffers;
+    }
+    group->operand[group->n_operands++] = o;
+}
+
+static void add_output(slci_run *run, int o) {
+    slci_output *output = &run->output[run->n_outputs++];
+    output->operand = o;
+    output->n_buffers = run->plan->operand[o].n_buffers;
+    output->n_pieces = run->plan->operand[o].n_staging;
+    output->current = -1;
+}
+
+/* Sorts the operands into groups of inputs and outputs. A plan is plain data that callers may have
+ * changed, so its counts are held against the arrays here. */
+static slc_status sort_operands(slci_run *run) {
     for (int o = 0; o < run->job->n_operands; o++) {
-        const slc_operand *operand = &run->job->operands[o];
+        const slc_access access = run->job->operands[o].access;
         const slc_plan_operand *planned = &run->plan->operand[o];
         SLC_TRY(slc_job_tile_layout(run->job, o, run->plan->tile, &run->layout[o]));
-        if (operand->access == SLC_ACCESS_OUT || operand->access == SLC_ACCESS_UPDATE) {
-            slci_output *output = &run->output[run->n_outputs++];
-            output->operand = o;
-            output->n_buffers = planned->n_buffers;
-            output->n_pieces = planned->n_staging;
-            output->current = -1;
-        } else if (operand->access == SLC_ACCESS_IN) {
-            slc_source *source = run->options->bindings[o].source;
-            int g = 0;
-            while (g < run->n_groups && (run->group[g].source != source ||
-                                         run->group[g].n_lines != planned->n_buffers)) {
-                g++;
-            }
-            slci_group *group = &run->group[g];
-            if (g == run->n_groups) {
-                run->n_groups++;
-                group->run = run;
-                group->source = source;
-                group->n_lines = planned->n_buffers;
-            }
-            if (group->n_operands == SLC_MAX_FIELDS || group->n_lines > SLCI_MAX_LINES) {
-                return SLC_FAIL(SLC_ERROR_ARGUMENT, "job %s: more than %d operands of source %s",
-                                run->job->name, SLC_MAX_FIELDS, source->name);
-            }
-            group->operand[group->n_operands++] = o;
+        const bool is_input = access == SLC_ACCESS_IN;
+        const int most_buffers = is_input ? SLCI_MAX_LINES : SLCI_OUT_BUFFERS;
+        const int most_staging = is_input ? SLCI_MAX_LINES : SLCI_DRAIN_PIECES;
+        if (access != SLC_ACCESS_WORK &&
+            (planned->n_buffers < 1 || planned->n_buffers > most_buffers ||
+             planned->n_staging < 1 || planned->n_staging > most_staging)) {
+            return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                            "plan: operand %s has %d buffers and %d for staging, expected 1 to %d "
+                            "and 1 to %d",
+                            run->job->operands[o].name, planned->n_buffers, planned->n_staging,
+                            most_buffers, most_staging);
+        }
+        if (is_input) {
+            add_input(run, o);
+        } else if (access != SLC_ACCESS_WORK) {
+            add_output(run, o);
         }
     }
     return SLC_OK;
@@ -194,7 +229,7 @@ slc_status slci_buffers_create(slci_run *run) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "plan: %d slots, at most %d are possible",
                         run->plan->n_slots, SLCI_MAX_LINES);
     }
-    SLC_TRY(make_groups(run));
+    SLC_TRY(sort_operands(run));
     SLC_TRY(slc_budget_reserve(run->options->budget, SLC_SPACE_DEVICE, run->plan->device_peak_bytes,
                                "slab"));
     run->device_reserved = run->plan->device_peak_bytes;

@@ -15,7 +15,8 @@
 /* Slots are small numbers: the planner never asks for more. */
 #define SLCI_MAX_LINES 16
 #define SLCI_MAX_RING (SLCI_MAX_LINES + 1)
-#define SLCI_DRAIN_PIECES 2
+#define SLCI_DRAIN_PIECES 2 /* as many as ooc/plan.c asks for, likewise the next */
+#define SLCI_OUT_BUFFERS 2
 
 typedef struct slci_run slci_run;
 typedef struct slci_group slci_group;
@@ -68,7 +69,7 @@ typedef struct slci_out_buffer {
 typedef struct slci_output {
     int operand;
     int n_buffers;
-    slci_out_buffer buffer[2];
+    slci_out_buffer buffer[SLCI_OUT_BUFFERS];
     int current; /* buffer in use, -1 before the first tile */
     int n_pieces;
     void *staging[SLCI_DRAIN_PIECES];

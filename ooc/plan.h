@@ -37,7 +37,7 @@ typedef struct slc_plan_request {
     slc_rates rates;               /* zeros: the defaults of slc_rates_default */
     int max_slots;                 /* staging buffers per streamed input; 0: 4 */
     int64_t parallel_units;        /* granule cells a device works on at once; 0: does not matter */
-    int64_t unit[SLC_MAX_AXES];       /* steps of the source's natural unit (chunk); 0: none */
+    int64_t unit[SLC_MAX_AXES];    /* steps of the source's natural unit (chunk); 0: none */
     int64_t force_tile[SLC_MAX_AXES]; /* tests: extents to use; 0: free */
 } slc_plan_request;
 
@@ -80,8 +80,8 @@ typedef struct slc_plan {
     int64_t device_peak_bytes; /* the slab, rounded up to the allocation unit */
     int64_t host_peak_bytes;   /* pinned staging */
     int64_t bytes_read, bytes_h2d, bytes_d2h, bytes_written;
-    double unit_reads;             /* how often a natural unit is decoded in one pass, on average; */
-                                   /* 1: tiles are whole units, or there are no units */
+    double unit_reads; /* how often a natural unit is decoded in one pass, on average; */
+                       /* 1: tiles are whole units, or there are no units */
     double seconds_read, seconds_h2d, seconds_kernel, seconds_d2h, seconds_write;
     double seconds_total; /* expected, stages overlapping */
     slc_bottleneck bottleneck;

@@ -1,8 +1,9 @@
 /* Limits of the card, and a peer, for bench_direct_cuda.c.
  *
- * The limit: every pair needs at least one value of the special-function unit (two in the usual form,
- * a sine and a cosine), of which a multiprocessor gives 16 a clock. Eight independent chains a
- * thread and full occupancy hide its latency. */
+ * Two limits. The kernel's own: its instructions for a pair and no others, so that only the issue
+ * slots of the multiprocessors bind. And that of the usual form, a sine and a cosine a pair: the
+ * special-function unit, of which a multiprocessor gives 16 values a clock. Independent chains and
+ * enough warps hide the latencies of both. */
 #include <cuda_runtime.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,9 +12,11 @@
 #include "kernels/direct_cuda_pair.cuh"
 #include "tests/bench/bench_direct_cuda.h"
 
-#define CHAINS 8
+#define CHAINS 8  /* independent values of a thread: special functions */
+#define PIXELS 16 /* and pairs */
 #define STEPS 4096
-#define STAGE 256 /* threads of a block of the peer, and visibilities staged at a time */
+#define SAMPLES 32 /* of the pairs, over and over */
+#define STAGE 256  /* threads of a block of the peer, and visibilities staged at a time */
 #define PEER_PIXELS 3
 
 static bool is_good(cudaError_t error, const char *what) {
@@ -23,7 +26,7 @@ static bool is_good(cudaError_t error, const char *what) {
     return error == cudaSuccess;
 }
 
-template <bool IS_CONVERTED> static __global__ void cosines(float *out) {
+static __global__ void cosines(float *out) {
     float x[CHAINS];
 #pragma unroll
     for (int c = 0; c < CHAINS; c++) {
@@ -33,8 +36,7 @@ template <bool IS_CONVERTED> static __global__ void cosines(float *out) {
     for (int step = 0; step < STEPS; step++) {
 #pragma unroll
         for (int c = 0; c < CHAINS; c++) {
-            const float y = IS_CONVERTED ? 0x1p-31f * (float)__float_as_int(x[c]) : x[c];
-            x[c] = __cosf(y);
+            x[c] = __cosf(x[c]);
         }
     }
     float sum = 0.0f;
@@ -45,12 +47,63 @@ template <bool IS_CONVERTED> static __global__ void cosines(float *out) {
     out[(int64_t)blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-bool bench_special_rate(bool is_converted, double *per_second) {
+static __device__ slci_pair_sample unit_sample(float w) {
+    const slci_pair_sample sample = {{(float)-SLCI_SINE_0, (float)-SLCI_SINE_1, (float)-SLCI_SINE_2,
+                                      (float)-SLCI_SINE_3, (float)-SLCI_SINE_4},
+                                     w,
+                                     w * 1e-6f,
+                                     (int)(w * 1e5f)};
+    return sample;
+}
+
+/* Samples come from shared memory, so that nothing of a pair can be moved out of the loop. */
+template <int VARIANT> static __global__ void __launch_bounds__(STAGE, 2) pairs(float *out) {
+    __shared__ slci_pair_sample samples[SAMPLES];
+    __shared__ uint32_t turns[SAMPLES];
+    if (threadIdx.x < SAMPLES) {
+        samples[threadIdx.x] = unit_sample((float)threadIdx.x * 0.01f);
+        turns[threadIdx.x] = threadIdx.x * 0x9e3779b9u;
+    }
+    __syncthreads();
+    uint32_t own_turn[PIXELS];
+    slci_pair_pixel pixel[PIXELS];
+    float sum[PIXELS];
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++) {
+        own_turn[i] = (threadIdx.x * PIXELS + (uint32_t)i) * 0x85ebca6bu;
+        own_turn[i] ^= own_turn[i] >> 13; /* or products with neighbours would be sums */
+        pixel[i].c = (float)(threadIdx.x + (unsigned)i) * 1e-5f;
+        pixel[i].c_low = pixel[i].c * 1e-6f;
+        pixel[i].c_whole = (int)(own_turn[i] >> 8);
+        sum[i] = 0.0f;
+    }
+#pragma unroll 1
+    for (int round = 0; round < STEPS / SAMPLES; round++) {
+#pragma unroll 8
+        for (int k = 0; k < SAMPLES; k++) {
+            const slci_pair_sample sample = samples[k];
+#pragma unroll
+            for (int i = 0; i < PIXELS; i++) {
+                const uint32_t turn = own_turn[i] + turns[k];
+                const float x = slci_pair_turns<VARIANT>(turn, &sample, &pixel[i]);
+                sum[i] = slci_pair_add(x, &sample, sum[i]);
+            }
+        }
+    }
+    float total = 0.0f;
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++) {
+        total += sum[i];
+    }
+    out[(int64_t)blockIdx.x * blockDim.x + threadIdx.x] = total;
+}
+
+/* Values a second of a kernel in which each thread makes `per_thread` of them. */
+static bool time_rate(void (*kernel)(float *), int per_thread, double *per_second) {
     const int blocks = 4096;
-    const int threads = 256;
     float *d_out = NULL;
     cudaEvent_t begin, end;
-    if (!is_good(cudaMalloc((void **)&d_out, sizeof(float) * blocks * threads), "memory") ||
+    if (!is_good(cudaMalloc((void **)&d_out, sizeof(float) * blocks * STAGE), "memory") ||
         !is_good(cudaEventCreate(&begin), "event") || !is_good(cudaEventCreate(&end), "event")) {
         return false;
     }
@@ -59,34 +112,40 @@ bool bench_special_rate(bool is_converted, double *per_second) {
     for (int run = 0; run < 5 && good; run++) {
         float ms = 0.0f;
         (void)cudaEventRecord(begin);
-        if (is_converted) {
-            cosines<true><<<blocks, threads>>>(d_out);
-        } else {
-            cosines<false><<<blocks, threads>>>(d_out);
-        }
+        kernel<<<blocks, STAGE>>>(d_out);
         good = is_good(cudaGetLastError(), "launch") && is_good(cudaEventRecord(end), "event") &&
-               is_good(cudaEventSynchronize(end), "special functions") &&
+               is_good(cudaEventSynchronize(end), "limit") &&
                is_good(cudaEventElapsedTime(&ms, begin, end), "event");
         best_ms = ms < best_ms ? ms : best_ms;
     }
-    *per_second = (double)blocks * threads * CHAINS * STEPS / ((double)best_ms * 1e-3);
+    *per_second = (double)blocks * STAGE * per_thread / ((double)best_ms * 1e-3);
     (void)cudaEventDestroy(begin);
     (void)cudaEventDestroy(end);
     (void)cudaFree(d_out);
     return good;
 }
 
+bool bench_special_rate(double *per_second) {
+    return time_rate(cosines, CHAINS * STEPS, per_second);
+}
+
+bool bench_pair_rate(int variant, double *per_second) {
+    static void (*const kernels[BENCH_N_VARIANTS])(
+        float *) = {pairs<SLCI_CUDA_FLAT>, pairs<SLCI_CUDA_SINGLE>, pairs<SLCI_CUDA_WIDE>};
+    return time_rate(kernels[variant], PIXELS * STEPS, per_second);
+}
+
 /* Each thread takes 2^12 turns; the errors are positive floats, whose bits order as they do. */
-static __global__ void sweep(uint32_t lower_one, int *worst_bits) {
+static __global__ void sweep(int *worst_bits) {
     const uint32_t first = (blockIdx.x * blockDim.x + threadIdx.x) << 12;
-    const double raised = slci_pair_offset<SLCI_CUDA_FLAT>() * 0x1p+32;
+    const slci_pair_sample sample = unit_sample(0.0f);
+    const slci_pair_pixel pixel = {0.0f, 0.0f, 0};
     double worst = 0.0;
     for (uint32_t k = 0; k < 4096; k++) {
         const uint32_t turn = first + k;
-        const float phase =
-            slci_pair_phase<SLCI_CUDA_FLAT>(turn, lower_one, 0.0f, 0.0f, 0.0f, 0.0f);
-        const double exact = cospi(((double)turn - raised) * 0x1p-31);
-        worst = fmax(worst, fabs((double)__cosf(phase) - exact));
+        const float x = slci_pair_turns<SLCI_CUDA_FLAT>(turn, &sample, &pixel);
+        const double exact = cospi((double)turn * 0x1p-31);
+        worst = fmax(worst, fabs((double)slci_pair_add(x, &sample, 0.0f) - exact));
     }
     atomicMax(worst_bits, __float_as_int((float)worst));
 }
@@ -97,7 +156,7 @@ bool bench_phase_error(double *worst) {
     bool good = is_good(cudaMalloc((void **)&d_worst, sizeof(int)), "memory") &&
                 is_good(cudaMemset(d_worst, 0, sizeof(int)), "clearing");
     if (good) {
-        sweep<<<4096, 256>>>(SLCI_LOWER_ONE, d_worst);
+        sweep<<<4096, 256>>>(d_worst);
         good = is_good(cudaGetLastError(), "launch") &&
                is_good(cudaMemcpy(&value, d_worst, sizeof value, cudaMemcpyDeviceToHost), "sweep");
     }

@@ -2,7 +2,7 @@
  * Each returns false when a CUDA call failed, with the reason on stderr.
  *
  *     double rate;
- *     if (!bench_special_rate(false, &rate)) { ... }
+ *     if (!bench_special_rate(&rate)) { ... }
  */
 #ifndef SLC_TESTS_BENCH_DIRECT_CUDA_H
 #define SLC_TESTS_BENCH_DIRECT_CUDA_H
@@ -14,9 +14,15 @@
 extern "C" {
 #endif
 
-/* Cosines a second when there is nothing else to do; with `is_converted` each after a conversion of
- * an integer to a float. */
-bool bench_special_rate(bool is_converted, double *per_second);
+/* How w c enters a pair, as in kernels/direct_cuda_pair.cuh. */
+enum { BENCH_FLAT, BENCH_SINGLE, BENCH_WIDE, BENCH_N_VARIANTS };
+
+/* Cosines of the special-function unit a second when there is nothing else to do. */
+bool bench_special_rate(double *per_second);
+
+/* Pairs a second when there is nothing else to do than a variant's instructions for a pair: neither
+ * turns are made nor sums promoted. */
+bool bench_pair_rate(int variant, double *per_second);
 
 /* The largest |cosine - exact| over all 2^32 turns, as the kernel without w c forms it. */
 bool bench_phase_error(double *worst);

@@ -330,6 +330,39 @@ static void refuses_a_budget_that_is_taken(void **state) {
     bench_close(&self);
 }
 
+/* A source or sink that is not what the operand says would be written past the buffers' ends. */
+static void refuses_bindings_that_do_not_fit(void **state) {
+    bench self;
+    bench_open(state, &self);
+    test_bound_job bound;
+    test_product_bind(64, 8, 8, 4, 4, NULL, &bound);
+    slc_plan plan;
+    slc_engine_report report;
+    slc_layout *field = &bound.bindings[0].source->fields[0];
+    slc_layout *sink = &bound.bindings[2].sink->layout;
+    field->dtype = SLC_F32;
+    TEST_FAILS(run(&self, &bound, 1 << 20, 2, &plan, &report), SLC_ERROR_ARGUMENT, "f32");
+    field->dtype = SLC_I64;
+    field->shape[0]++;
+    TEST_FAILS(run(&self, &bound, 1 << 20, 2, &plan, &report), SLC_ERROR_ARGUMENT, "65");
+    field->shape[0]--;
+    sink->shape[1]--;
+    TEST_FAILS(run(&self, &bound, 1 << 20, 2, &plan, &report), SLC_ERROR_ARGUMENT, "bound to 7");
+    sink->shape[1]++;
+    bound.bindings[1].field = -1;
+    TEST_FAILS(run(&self, &bound, 1 << 20, 2, &plan, &report), SLC_ERROR_ARGUMENT, "nothing");
+    bound.bindings[1].field = 0;
+    TEST_OK(run(&self, &bound, 1 << 20, 2, &plan, &report));
+    plan.operand[2].n_staging = 3;
+    const slc_engine_options options = {.device = self.fixture.device,
+                                        .pool = self.fixture.pool,
+                                        .budget = self.budget,
+                                        .bindings = bound.bindings};
+    TEST_FAILS(slc_engine_run(&bound.job, &plan, &options, &report), SLC_ERROR_ARGUMENT, "staging");
+    test_unbind(&bound);
+    bench_close(&self);
+}
+
 int main(void) {
     const test_case cases[] = {
         TEST_CASE(product_at_every_budget),
@@ -343,6 +376,7 @@ int main(void) {
         TEST_CASE(progress_reaches_the_end_in_single_steps),
         TEST_CASE(cancel_stops_cleanly),
         TEST_CASE(refuses_a_budget_that_is_taken),
+        TEST_CASE(refuses_bindings_that_do_not_fit),
     };
     return test_run_everywhere(cases, TEST_COUNT(cases), TEST_ON_HOST);
 }

@@ -26,7 +26,8 @@ typedef struct test_direct_data {
     const double *channels; /* [channel] */
 } test_direct_data;
 
-/* Engine tiles in granules of rows and kernel tiles of pixels; 0: everything at once. */
+/* Engine tiles in granules of rows and kernel tiles of pixels; 0: everything at once. As in a plan,
+ * extents are whole granules and may pass the ends of the data, while buffers do not. */
 typedef struct test_direct_tiling {
     int64_t granules, tiles_y, tiles_x;
     int64_t kernel_ns; /* out: from the first launch to the last, without copies */
@@ -93,7 +94,7 @@ static inline slc_status test_direct_image_tile(test_direct_state *state, int64_
     SLC_TRY(slc_stream_synchronize(state->stream));
     for (int64_t j = 0; j < tile.extent[1]; j++) {
         memcpy(image + ((y + j) * geometry->nx + x) * parts,
-               state->piece + j * state->extent[2] * parts,
+               state->piece + j * state->layout[SLC_DIRECT_IMAGE].shape[1] * parts,
                (size_t)(tile.extent[2] * parts) * sizeof *image);
     }
     return SLC_OK;
@@ -136,6 +137,11 @@ static inline void test_direct_close(test_direct_state *state) {
     }
 }
 
+static inline int64_t test_direct_extent(int64_t whole, int64_t granule, int64_t n_granules) {
+    const int64_t extent = slc_round_up(slc_max_i64(whole, 1), granule);
+    return n_granules == 0 ? extent : slc_min_i64(extent, n_granules * granule);
+}
+
 /* image [ny, nx, n_parts]: the finished sums, in fixed point at setup->scale_bits. */
 static inline slc_status test_direct_run(slc_device *device, const slc_direct_setup *setup,
                                          const test_direct_data *data, test_direct_tiling *tiling,
@@ -144,15 +150,9 @@ static inline slc_status test_direct_run(slc_device *device, const slc_direct_se
     const int64_t pixels = setup->tile_pixels;
     SLC_TRY(slc_direct_job_init(setup, device->kind, slc_pool_size(device->pool), data->n_rows,
                                 &state.job));
-    state.extent[0] = tiling->granules == 0
-                          ? data->n_rows
-                          : slc_min_i64(data->n_rows, tiling->granules * setup->granule_rows);
-    state.extent[1] = tiling->tiles_y == 0
-                          ? setup->geometry.ny
-                          : slc_min_i64(setup->geometry.ny, tiling->tiles_y * pixels);
-    state.extent[2] = tiling->tiles_x == 0
-                          ? setup->geometry.nx
-                          : slc_min_i64(setup->geometry.nx, tiling->tiles_x * pixels);
+    state.extent[0] = test_direct_extent(data->n_rows, setup->granule_rows, tiling->granules);
+    state.extent[1] = test_direct_extent(setup->geometry.ny, pixels, tiling->tiles_y);
+    state.extent[2] = test_direct_extent(setup->geometry.nx, pixels, tiling->tiles_x);
     tiling->kernel_ns = 0;
     slc_status status = test_direct_open(&state);
     if (status == SLC_OK) {

@@ -1,0 +1,80 @@
+/* What a run found, once all planes are done: sums over planes, the peak, and what to warn of. */
+#include <math.h>
+
+#include "app/image_job.h"
+#include "app/sky.h"
+
+void slci_image_add_totals(slci_image_job *job) {
+    slc_image_result *result = &job->result;
+    for (int64_t p = 0; p < job->n_planes; p++) {
+        const slci_totals *totals = &job->plane[p].totals;
+        result->n_used += totals->n_used;
+        result->n_flagged += totals->counts.flagged;
+        result->n_looked_at += totals->counts.total;
+        result->n_nonfinite += totals->counts.nonfinite;
+        result->n_outside_uniform += totals->n_outside;
+        result->weight_sum += totals->weight_sum;
+        result->abs_sum += totals->abs_sum;
+    }
+    const slc_engine_report *report = &result->report;
+    result->pairs_per_second =
+        report->seconds_kernel > 0
+            ? (double)result->n_used * (double)result->finite_pixels / report->seconds_kernel
+            : 0;
+    const slc_budget_use host = slc_budget_get(job->budget, SLC_SPACE_HOST);
+    const slc_budget_use device = slc_budget_get(job->budget, SLC_SPACE_DEVICE);
+    result->vram_limit_bytes = device.limit_bytes;
+    result->vram_peak_bytes = device.peak_bytes;
+    result->ram_limit_bytes = host.limit_bytes;
+    result->host_peak_bytes = host.peak_bytes;
+}
+
+void slci_image_find_peak(slci_image_job *job, int64_t p) {
+    slc_image_result *result = &job->result;
+    const slc_direct_geometry *g = &job->geometry;
+    const int64_t pixels = g->nx * g->ny;
+    const double *image = job->image + p * pixels * job->n_parts;
+    double sum_of_squares = 0;
+    int64_t n = 0;
+    result->peak = NAN;
+    for (int64_t i = 0; i < pixels; i++) {
+        const double value = image[i * job->n_parts];
+        if (isfinite(value)) {
+            sum_of_squares += value * value;
+            n++;
+            if (!(value <= result->peak)) {
+                result->peak = value;
+                result->peak_x = i % g->nx;
+                result->peak_y = i / g->nx;
+            }
+        }
+    }
+    result->rms = n > 0 ? sqrt(sum_of_squares / (double)n) : NAN;
+    const double l = g->centre_l - (double)(result->peak_x - g->nx / 2) * g->scale_rad;
+    const double m = g->centre_m + (double)(result->peak_y - g->ny / 2) * g->scale_rad;
+    result->peak_ra_rad = NAN;
+    result->peak_dec_rad = NAN;
+    (void)slci_sky_from_cosines(job->meta->ra_rad, job->meta->dec_rad, l, m, &result->peak_ra_rad,
+                                &result->peak_dec_rad);
+}
+
+void slci_image_warn_of_losses(const slci_image_job *job) {
+    const slc_image_result *result = &job->result;
+    slc_log *log = job->options->log;
+    slc_log_note(log, "%lld of %lld samples flagged", (long long)result->n_flagged,
+                 (long long)result->n_looked_at);
+    if (result->n_nonfinite > 0) {
+        slc_log_warning(log, "%lld visibilities are not flagged but not finite: left out",
+                        (long long)result->n_nonfinite);
+    }
+    if (result->n_outside_uniform > 0) {
+        slc_log_warning(log, "%lld visibilities are finer than the pixels: weight 0",
+                        (long long)result->n_outside_uniform);
+    }
+    if (job->meta->smear_rad > job->geometry.scale_rad) {
+        slc_log_warning(log,
+                        "the sky turns by %.3g pixels during the observation: positions are "
+                        "those of its middle",
+                        job->meta->smear_rad / job->geometry.scale_rad);
+    }
+}
