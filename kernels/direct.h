@@ -25,8 +25,6 @@
 extern "C" {
 #endif
 
-#define SLC_SPEED_OF_LIGHT_M_S 299792458.0
-
 /* The picture: pixel (row j, column i), 0-based, has
  *     l = centre_l - (i - nx/2) · scale,   m = centre_m + (j - ny/2) · scale
  * with integer division; n = sqrt(1 - l² - m²). Pixels with l² + m² >= 1 are never touched. */

@@ -447,22 +447,6 @@ static void a_dry_run_plans_what_a_run_does(void **state) {
     free(p.image);
 }
 
-static void huge_images_are_refused_with_the_number(void **state) {
-    (void)state;
-    picture p;
-    picture_init(&p, "cases/base.uvh5", 16, 16, 1e-5);
-    TEST_OK(picture_run(&p));
-    p.options.nx = p.options.ny = 65537;
-    p.options.ram_bytes = 1ll << 30;
-    /* 65537² pixels of 8 bytes are 34,360,786,952 bytes. */
-    TEST_FAILS(slc_image_run(&p.options, &p.result), SLC_ERROR_NO_PLAN, "host memory");
-    p.options.dry_run = true;
-    TEST_OK(slc_image_run(&p.options, &p.result));
-    assert_true(p.result.host_planned_bytes > 34360786952ll);
-    assert_int_equal(p.result.output_bytes, 34360786952ll);
-    free(p.image);
-}
-
 static void count_lines(void *context, slc_log_level level, const char *text) {
     (void)text;
     if (level == SLC_LOG_WARNING) {
@@ -605,7 +589,6 @@ int main(void) {
         cmocka_unit_test(unpinned_memory_is_slower_not_different),
         cmocka_unit_test(the_card_agrees_with_the_ledger),
         cmocka_unit_test(large_images_are_the_same_at_any_budget),
-        cmocka_unit_test(huge_images_are_refused_with_the_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,7 +162,7 @@ static void what_cannot_be_promised_is_refused(void **state) {
     request.epsilon = 1e-7;
     TEST_FAILS(slc_direct_choose(&request, &setup), SLC_ERROR_ARGUMENT, "6e-07");
     request.device = SLC_DEVICE_CUDA;
-    TEST_FAILS(slc_direct_choose(&request, &setup), SLC_ERROR_ARGUMENT, "1e-06");
+    TEST_FAILS(slc_direct_choose(&request, &setup), SLC_ERROR_ARGUMENT, "9e-07");
     request.epsilon = 1.0;
     TEST_FAILS(slc_direct_choose(&request, &setup), SLC_ERROR_ARGUMENT, "epsilon");
     request.epsilon = NAN;
