@@ -6,9 +6,9 @@
 #include "core/checked.h"
 #include "core/fixed.h"
 
-/* Speeds for the plan's estimate of time, measured once (docs/kernels/direct.md has the host's); they
- * never touch a result. The host kernel's weighed operations are 64 a cycle of a core; one multiprocessor of
- * an H200 does 14·10⁹ sines and cosines a second for as many pairs. */
+/* Speeds for the plan's estimate of time, measured once; they never touch a result. The host kernel's
+ * weighed operations are 64 a cycle of a core (docs/kernels/direct.md has its rates); one
+ * multiprocessor of an H200 does 14·10⁹ sines and cosines a second for as many pairs. */
 #define HOST_FLOPS_PER_THREAD 2.3e11
 #define CUDA_PAIRS_PER_PROCESSOR 1.4e10
 

@@ -28,7 +28,8 @@ if(SLUICE_SANITIZE)
 endif()
 
 # Tests that open every device of the machine: without a card they cover the host device alone.
-set(SLUICE_EVERY_DEVICE test_core_array test_core_device test_kernels_direct_bits test_app_image)
+set(SLUICE_EVERY_DEVICE test_core_array test_core_device test_kernels_direct_bits
+    test_app_image_budget)
 
 function(sluice_set_test_properties test stem)
     set(seconds 120)

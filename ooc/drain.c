@@ -122,7 +122,7 @@ static void *writer_main(void *argument) {
 }
 
 slc_status slci_drain_start(slci_run *run) {
-    SLC_TRY(slc_queue_create(2 * SLC_MAX_OPERANDS, &run->drains));
+    SLC_TRY(slc_queue_create(INT64_C(2) * SLC_MAX_OPERANDS, &run->drains));
     if (pthread_create(&run->writer, NULL, writer_main, run) != 0) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "cannot start the writer thread");
     }
