@@ -4,25 +4,48 @@
  */
 #include "app/beam.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "core/checked.h"
 
+/* Gauss-Newton needs some ten steps from the logarithm's solution; coefficients are of order 0.01 to 1
+ * in pixels, so a smaller step is rounding. */
+#define MOST_ITERATIONS 100
+#define SMALLEST_STEP 1e-14
+
+/* Half the first window in which the lobe is looked for, pixels. */
+#define FIRST_WINDOW 32
+
 /* Full width at half maximum of exp(-x² q) is 2 sqrt(ln 2 / q). */
 static const double ln_2 = 0.69314718055994530942;
 static const double pi = 3.14159265358979323846;
 
+/* The pixels of the main lobe, as indices into the whole picture. */
 typedef struct lobe {
     int64_t n;
-    int64_t *pixel; /* [n] indices into the picture, in the order of the flood */
-    bool touches_edge;
+    int64_t *pixel;      /* [n], in the order of the flood */
+    bool touches_edge;   /* of the picture */
+    bool touches_window; /* of the window it was looked for in */
 } lobe;
 
-/* The pixels at or above the level that are 4-connected to the centre. */
-static slc_status find_lobe(const double *psf, int64_t nx, int64_t ny, lobe *out) {
+/* Part of the picture about its centre: columns x0 to x1 - 1, rows y0 to y1 - 1. */
+typedef struct window {
+    int64_t x0, x1, y0, y1;
+} window;
+
+static window window_of(int64_t nx, int64_t ny, int64_t half) {
+    const window w = {slc_max_i64(nx / 2 - half, 0), slc_min_i64(nx / 2 + half + 1, nx),
+                      slc_max_i64(ny / 2 - half, 0), slc_min_i64(ny / 2 + half + 1, ny)};
+    return w;
+}
+
+/* The pixels at or above the level that are 4-connected to the centre, within the window. */
+static slc_status flood(const double *psf, int64_t nx, int64_t ny, const window *w, lobe *out) {
     slc_status status = SLC_OK;
-    const size_t count = (size_t)(nx * ny);
+    const int64_t width = w->x1 - w->x0;
+    const size_t count = (size_t)(width * (w->y1 - w->y0));
     unsigned char *seen = calloc(count, 1);
     int64_t *pixel = malloc(count * sizeof *pixel);
     if (seen == NULL || pixel == NULL) {
@@ -31,25 +54,29 @@ static slc_status find_lobe(const double *psf, int64_t nx, int64_t ny, lobe *out
     }
     const int64_t centre = ny / 2 * nx + nx / 2;
     int64_t n = 0;
-    out->touches_edge = false;
+    out->touches_edge = out->touches_window = false;
     if (psf[centre] >= SLCI_BEAM_LEVEL) {
         pixel[n++] = centre;
-        seen[centre] = 1;
+        seen[(ny / 2 - w->y0) * width + nx / 2 - w->x0] = 1;
     }
     for (int64_t k = 0; k < n; k++) {
         const int64_t x = pixel[k] % nx;
         const int64_t y = pixel[k] / nx;
-        if (x == 0 || y == 0 || x == nx - 1 || y == ny - 1) {
-            out->touches_edge = true;
-        }
-        const int64_t step[4] = {x > 0 ? -1 : 0, x < nx - 1 ? 1 : 0, y > 0 ? -nx : 0,
-                                 y < ny - 1 ? nx : 0};
+        out->touches_edge = out->touches_edge || x == 0 || y == 0 || x == nx - 1 || y == ny - 1;
+        out->touches_window =
+            out->touches_window || x == w->x0 || y == w->y0 || x == w->x1 - 1 || y == w->y1 - 1;
+        const int64_t neighbour[4][2] = {{x - 1, y}, {x + 1, y}, {x, y - 1}, {x, y + 1}};
         for (int s = 0; s < 4; s++) {
-            const int64_t next = pixel[k] + step[s];
+            const int64_t a = neighbour[s][0];
+            const int64_t b = neighbour[s][1];
+            if (a < w->x0 || a >= w->x1 || b < w->y0 || b >= w->y1) {
+                continue;
+            }
+            unsigned char *mark = &seen[(b - w->y0) * width + a - w->x0];
             /* A NaN compares false and stays outside. */
-            if (!seen[next] && psf[next] >= SLCI_BEAM_LEVEL) {
-                seen[next] = 1;
-                pixel[n++] = next;
+            if (!*mark && psf[b * nx + a] >= SLCI_BEAM_LEVEL) {
+                *mark = 1;
+                pixel[n++] = b * nx + a;
             }
         }
     }
@@ -62,11 +89,24 @@ done:
     return status;
 }
 
+/* The window grows until the lobe lies inside, so a large picture costs no more than its lobe. */
+static slc_status find_lobe(const double *psf, int64_t nx, int64_t ny, lobe *out) {
+    for (int64_t half = FIRST_WINDOW;; half *= 2) {
+        const window w = window_of(nx, ny, half);
+        SLC_TRY(flood(psf, nx, ny, &w, out));
+        if (!out->touches_window || out->touches_edge) {
+            return SLC_OK;
+        }
+        free(out->pixel);
+        out->pixel = NULL;
+    }
+}
+
 /* Solves the symmetric 3 × 3 system by Cramer's rule; false when it is singular. */
 static bool solve3(const double m[6], const double r[3], double x[3]) {
     const double a = m[0], b = m[1], c = m[2], d = m[3], e = m[4], f = m[5];
     const double det = a * (d * f - e * e) - b * (b * f - e * c) + c * (b * e - d * c);
-    if (!(fabs(det) > 1e-300)) {
+    if (!(fabs(det) > DBL_MIN)) {
         return false;
     }
     x[0] = (r[0] * (d * f - e * e) - b * (r[1] * f - e * r[2]) + c * (r[1] * e - d * r[2])) / det;
@@ -105,7 +145,7 @@ static bool fit(const double *psf, int64_t nx, int64_t ny, const lobe *found, do
     if (!solve3(matrix, right, q)) {
         return false;
     }
-    for (int iteration = 0; iteration < 100; iteration++) {
+    for (int iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
         double normal[6] = {0};
         double residual[3] = {0};
         for (int64_t k = 0; k < found->n; k++) {
@@ -124,7 +164,7 @@ static bool fit(const double *psf, int64_t nx, int64_t ny, const lobe *found, do
             q[i] += step[i];
             size = fmax(size, fabs(step[i]));
         }
-        if (size < 1e-14) {
+        if (size < SMALLEST_STEP) {
             break;
         }
     }

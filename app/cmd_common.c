@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "app/cmd.h"
-#include "app/units.h"
+#include "core/units.h"
 #include "core/version.h"
 
 static const slci_arg common_args[] = {

@@ -11,7 +11,9 @@
 #include "app/cmd.h"
 #include "app/defaults.h"
 #include "app/image.h"
-#include "app/units.h"
+#include "core/constants.h"
+#include "core/host_memory.h"
+#include "core/units.h"
 #include "io/outfile.h"
 
 #define SUMMARY_BYTES 512
@@ -374,7 +376,7 @@ static void summarise(const slc_image_result *result, char summary[SUMMARY_BYTES
         slci_format_ra(result->peak_ra_rad, ra);
         slci_format_dec(result->peak_dec_rad, dec);
         append(summary, ", RA %s Dec %s (%.6f deg, %+.6f deg)", ra, dec,
-               result->peak_ra_rad * (180.0 / M_PI), result->peak_dec_rad * (180.0 / M_PI));
+               result->peak_ra_rad * SLC_RADIAN_DEG, result->peak_dec_rad * SLC_RADIAN_DEG);
         append(summary, "%s, rms %.4g%s%s",
                meta->has_position ? "" : ", taking RA 0 Dec 0 for the unknown phase centre",
                result->rms, blank, meta->unit);
@@ -385,7 +387,7 @@ static void summarise(const slc_image_result *result, char summary[SUMMARY_BYTES
         slci_format_angle(meta->beam.major_rad, 4, major);
         slci_format_angle(meta->beam.minor_rad, 4, minor);
         append(summary, ", beam %s x %s at %.1f deg", major, minor,
-               meta->beam.angle_rad * (180.0 / M_PI));
+               meta->beam.angle_rad * SLC_RADIAN_DEG);
     } else {
         append(summary, ", no beam%s%s", result->beam_why[0] == '\0' ? "" : ": ", result->beam_why);
     }
@@ -483,7 +485,7 @@ static slc_status run_image(slci_program *program, image_arguments *arguments) {
     slc_image_result result;
     SLC_TRY(check_arguments(arguments));
     if (options->n_threads == 0) {
-        options->n_threads = slci_default_threads("");
+        options->n_threads = slci_host_cpus("");
     }
     SLC_TRY(slci_default_budgets(options->device, options->cuda_index, &arguments->budgets));
     options->vram_bytes = arguments->budgets.vram_bytes;

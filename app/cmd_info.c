@@ -6,8 +6,9 @@
 #include "app/cmd.h"
 #include "app/info.h"
 #include "app/json.h"
-#include "app/sky.h"
-#include "app/units.h"
+#include "core/constants.h"
+#include "core/sky.h"
+#include "core/units.h"
 
 typedef struct info_arguments {
     slci_words inputs;
@@ -34,16 +35,6 @@ static void print_help(const slci_arg_table *tables, int n_tables) {
                 "Several files are one set, as for sluice image.\n",
                 stdout);
     slci_args_help(stdout, tables, n_tables);
-}
-
-/* The name of an AIPS polarisation code. */
-static const char *polarisation_name(int code) {
-    static const char *const stokes[] = {"I", "Q", "U", "V"};
-    static const char *const products[] = {"RR", "LL", "RL", "LR", "XX", "YY", "XY", "YX"};
-    if (code >= 1 && code <= 4) {
-        return stokes[code - 1];
-    }
-    return code <= -1 && code >= -8 ? products[-code - 1] : "?";
 }
 
 /* ---- for people ------------------------------------------------------------------------------ */
@@ -86,7 +77,8 @@ static void print_shape(const slc_vis_meta *meta) {
     if (meta->n_file_polarisations > 0 && meta->polarisations != NULL) {
         print_field("polarisations");
         for (int64_t p = 0; p < meta->n_file_polarisations; p++) {
-            (void)printf("%s%s", p > 0 ? ", " : "", polarisation_name(meta->polarisations[p]));
+            (void)printf("%s%s", p > 0 ? ", " : "",
+                         slc_vis_polarisation_name(meta->polarisations[p]));
         }
         (void)printf("; imaged: %s\n", meta->polarisation_text);
     }
@@ -102,7 +94,7 @@ static void print_sky(const slc_vis_meta *meta) {
         slci_format_dec(meta->dec_rad, dec);
         print_field("phase centre");
         (void)printf("RA %s Dec %s (%.6f deg, %+.6f deg), %s", ra, dec,
-                     meta->ra_rad * (180.0 / M_PI), meta->dec_rad * (180.0 / M_PI),
+                     meta->ra_rad * SLC_RADIAN_DEG, meta->dec_rad * SLC_RADIAN_DEG,
                      frames[meta->frame]);
         if (meta->equinox > 0.0) {
             (void)printf(" %.6g", meta->equinox);
@@ -230,7 +222,7 @@ static void json_meta(slci_json *json, const slc_vis_meta *meta) {
     slci_json_close(json, ']');
     slci_json_open(json, "polarisations", '[');
     for (int64_t p = 0; p < meta->n_file_polarisations && meta->polarisations != NULL; p++) {
-        slci_json_text(json, NULL, polarisation_name(meta->polarisations[p]));
+        slci_json_text(json, NULL, slc_vis_polarisation_name(meta->polarisations[p]));
     }
     slci_json_close(json, ']');
     slci_json_text(json, "polarisation_imaged", meta->polarisation_text);

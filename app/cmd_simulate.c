@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "app/cmd.h"
-#include "app/defaults.h"
-#include "app/units.h"
+#include "core/host_memory.h"
 #include "core/pool.h"
+#include "core/units.h"
 #include "io/outfile.h"
 #include "io/simulate.h"
 
@@ -168,9 +168,8 @@ static slc_status run_simulate(slci_program *program, simulate_arguments *argume
     options->progress_context = &program->progress;
     options->cancel = program->cancel;
     SLC_TRY(slc_simulate_resolve(options));
-    SLC_TRY(
-        slc_pool_create(arguments->n_threads > 0 ? arguments->n_threads : slci_default_threads(""),
-                        &options->pool));
+    SLC_TRY(slc_pool_create(arguments->n_threads > 0 ? arguments->n_threads : slci_host_cpus(""),
+                            &options->pool));
     const slc_status status = slc_simulate_run(options);
     slc_pool_destroy(options->pool);
     if (status == SLC_OK && !program->is_quiet) {

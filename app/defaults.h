@@ -1,4 +1,4 @@
-/* What the program takes where the user states no budget and no number of threads.
+/* What the program takes where the user states no budget.
  * The library has no such defaults; here "90 % of what is free now" becomes bytes, within the limits
  * of the container. Internal to app.
  *
@@ -31,11 +31,6 @@ typedef struct slci_budgets {
  * be opened or the system does not say how much memory it has. */
 SLC_MUST_USE slc_status slci_default_budgets(slc_device_choice choice, int cuda_index,
                                              slci_budgets *budgets);
-
-/* The processors this process may use: its affinity mask, within the quota of its control group and
- * of those above it, rounded up. At least 1. `root` is "" for the machine itself, and a directory of
- * made-up files in tests (the mask is the process's own). */
-int slci_default_threads(const char *root);
 
 #ifdef __cplusplus
 }

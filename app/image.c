@@ -13,17 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/defaults.h"
 #include "app/image_job.h"
-#include "app/sky.h"
 #include "core/checked.h"
 #include "core/clock.h"
-
-/* Side of the first patch of the PSF in which the beam is looked for; it is doubled until
- * the main lobe lies inside. Three pixels a fringe put a typical lobe within some 10 pixels. */
-#define FIRST_BEAM_PATCH 64
+#include "core/host_memory.h"
+#include "core/sky.h"
 
 #define FRINGE_PIXELS 3.0
+
+/* 262,144²: half a tebibyte of doubles, and still planned within seconds. */
+#define MOST_PIXELS (INT64_C(1) << 36)
 
 /* The chunk caches may take this part of --ram. */
 #define CACHE_SHARE 8
@@ -43,14 +42,19 @@ static slc_status check_options(const slc_image_options *o) {
     if (o->n_outputs < 1 && o->psf_path == NULL && o->image == NULL && !o->dry_run) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "no output is asked for: give -o, --psf or --dry-run");
     }
-    if (o->nx < 1 || o->ny < 1 || !slc_checked_mul(o->nx, o->ny, &pixels) ||
-        pixels > INT64_MAX / 64) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "an image of %lld x %lld pixels is not possible",
-                        (long long)o->nx, (long long)o->ny);
+    if (o->nx < 1 || o->ny < 1 || !slc_checked_mul(o->nx, o->ny, &pixels) || pixels > MOST_PIXELS) {
+        return SLC_FAIL(
+            SLC_ERROR_ARGUMENT,
+            "an image of %lld x %lld pixels is not possible: at least 1 x 1 and at most "
+            "%lld pixels in all",
+            (long long)o->nx, (long long)o->ny, (long long)MOST_PIXELS);
     }
     if (!(o->scale_rad >= 0) || o->scale_rad > 2) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "a pixel scale of %g rad is not possible",
-                        o->scale_rad);
+        return SLC_FAIL(
+            SLC_ERROR_ARGUMENT,
+            "--scale %g rad is not possible: above 0 and at most 2 rad, where the sphere "
+            "ends",
+            o->scale_rad);
     }
     if (o->n_planes < 1) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "%lld output channels are not possible",
@@ -72,7 +76,7 @@ static slc_status open_machine(slci_image_job *job) {
     const slc_image_options *o = job->options;
     slc_device *device = o->use_device;
     if (device == NULL) {
-        const int n_threads = o->n_threads > 0 ? o->n_threads : slci_default_threads("");
+        const int n_threads = o->n_threads > 0 ? o->n_threads : slci_host_cpus("");
         SLC_TRY(slc_pool_create(n_threads, &job->pool));
         const slc_device_options options = {.choice = o->device,
                                             .cuda_index = o->cuda_index,
@@ -122,6 +126,12 @@ static slc_vis_options vis_options(const slc_image_options *o) {
     return options;
 }
 
+static slc_status look_at_all(const slci_image_job *job, slc_source *vis, bool wants_data,
+                              slci_survey *out) {
+    const slci_survey_options options = {.wants_data = wants_data, .options = job->options};
+    return slci_survey_run(vis, &options, out);
+}
+
 static slc_status survey(slci_image_job *job) {
     const slc_image_options *o = job->options;
     slc_vis_options options = vis_options(o);
@@ -129,9 +139,7 @@ static slc_status survey(slci_image_job *job) {
     job->meta = slc_vis_get_meta(job->vis);
     slc_log_note(o->log, "%s", job->meta->polarisation_text);
     slc_log_note(o->log, "%s", job->meta->phase_text);
-    const slci_survey_options survey_options = {.wants_data = o->weighting != SLC_WEIGHT_NATURAL,
-                                                .options = o};
-    SLC_TRY(slci_survey_run(job->vis, &survey_options, &job->survey));
+    SLC_TRY(look_at_all(job, job->vis, o->weighting != SLC_WEIGHT_NATURAL, &job->survey));
     return job->survey.n_weighted > 0 ? SLC_OK : refuse_empty(job);
 }
 
@@ -203,88 +211,28 @@ static slc_status open_planes(slci_image_job *job) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "--channels-out %lld: only %lld channels are selected",
                         (long long)job->n_planes, (long long)job->meta->n_channels);
     }
+    if (job->meta->n_channels % job->n_planes != 0) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "--channels-out %lld does not divide the %lld channels selected, and the "
+                        "frequency axis of a cube is evenly spaced; choose a divisor, or other "
+                        "--channels",
+                        (long long)job->n_planes, (long long)job->meta->n_channels);
+    }
     job->plane = calloc((size_t)job->n_planes, sizeof *job->plane);
     job->plane_beam = calloc((size_t)job->n_planes, sizeof *job->plane_beam);
     if (job->plane == NULL || job->plane_beam == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for %lld planes", (long long)job->n_planes);
     }
+    bool has_weight = false;
     for (int64_t p = 0; p < job->n_planes; p++) {
         SLC_TRY(open_plane(job, p));
+        has_weight = has_weight || job->plane[p].has_weight;
     }
-    return SLC_OK;
-}
-
-static slci_pass_request pass_request(const slci_image_job *job, const slci_plane *plane) {
-    return (
-        slci_pass_request){.vis = plane->weighted,
-                           .n_rows = plane->meta->n_rows,
-                           .n_channels = plane->meta->n_channels,
-                           .wavelengths_per_metre = plane->meta->wavelengths_per_metre,
-                           .geometry = job->geometry,
-                           .survey = {.max_u = job->survey.max_u,
-                                      .max_v = job->survey.max_v,
-                                      .max_w = job->survey.max_w,
-                                      .n_samples = plane->meta->n_rows * plane->meta->n_channels,
-                                      .first_granule_sum = plane->first_sum},
-                           .n_parts = job->n_parts,
-                           .stage = SLC_STAGE_IMAGE};
-}
-
-/* The first plane that has data; plan, peak and record are its. */
-static int64_t leading_plane(const slci_image_job *job) {
-    for (int64_t p = 0; p < job->n_planes; p++) {
-        if (job->plane[p].has_weight) {
-            return p;
-        }
+    if (!has_weight) {
+        /* The survey did not look at values: what had a weight there is not finite. */
+        SLC_TRY(look_at_all(job, job->vis, true, &job->survey));
+        return refuse_empty(job);
     }
-    return 0;
-}
-
-static void record_pass(slci_image_job *job, const slci_pass *pass) {
-    slc_image_result *result = &job->result;
-    result->plan = pass->plan;
-    (void)memcpy(result->kernel_why, pass->summary.why, sizeof result->kernel_why);
-    result->finite_pixels = pass->summary.finite_pixels;
-    slc_numerics_set_text(&result->numerics, "method", "direct");
-    slc_numerics_set_text(&result->numerics, "device_kind",
-                          job->imaging.device->kind == SLC_DEVICE_CUDA ? "cuda" : "host");
-    slc_direct_record(&pass->setup, job->imaging.device->kind, &result->numerics);
-}
-
-/* Host memory for image and PSF: known and refused before anything is planned, so that the plan can
- * leave it free. After --dry-run the report says instead that the run would be refused. */
-static slc_status size_pictures(slci_image_job *job) {
-    const slc_image_options *o = job->options;
-    const int64_t parts = job->n_parts + (o->psf_path != NULL ? 1 : 0);
-    int64_t values = 0;
-    int64_t bytes = 0;
-    int64_t planned_bytes = 0;
-    const slc_budget_use host = slc_budget_get(job->budget, SLC_SPACE_HOST);
-    if (!slc_checked_mul(o->nx * o->ny, job->n_planes * parts, &values) ||
-        !slc_checked_mul(values, (int64_t)sizeof(double), &bytes) ||
-        !slc_checked_add(bytes, host.used_bytes, &planned_bytes)) {
-        return SLC_FAIL(SLC_ERROR_NO_PLAN, "the image's size in bytes does not fit 64 bits");
-    }
-    const bool fits = planned_bytes <= host.limit_bytes;
-    if (!fits && !o->dry_run) {
-        return SLC_FAIL(SLC_ERROR_NO_PLAN,
-                        "an image of %lld x %lld pixels and %lld planes needs %lld bytes of host "
-                        "memory, --ram allows %lld; a smaller --size or a larger --ram helps",
-                        (long long)o->nx, (long long)o->ny, (long long)job->n_planes,
-                        (long long)planned_bytes, (long long)host.limit_bytes);
-    }
-    job->image_bytes = bytes;
-    job->imaging.picture_bytes = fits ? bytes : 0;
-    job->result.host_planned_bytes = planned_bytes;
-    job->result.output_bytes = bytes / parts * job->n_parts;
-    return SLC_OK;
-}
-
-static slc_status plan_image(slci_image_job *job) {
-    const slci_pass_request request = pass_request(job, &job->plane[leading_plane(job)]);
-    SLC_TRY(slci_pass_prepare(&job->imaging, &request, &job->pass));
-    record_pass(job, &job->pass);
-    job->result.host_planned_bytes += job->result.plan.host_peak_bytes;
     return SLC_OK;
 }
 
@@ -316,6 +264,9 @@ static slc_status image_plane(slci_image_job *job, int64_t p) {
     const int64_t values = job->geometry.nx * job->geometry.ny * job->n_parts;
     double *image = job->image + p * values;
     if (!plane->has_weight) {
+        slci_survey found;
+        SLC_TRY(look_at_all(job, plane->vis, true, &found));
+        plane->totals.counts = found.counts; /* no pass will count them */
         fill_nan(image, values);
         job->result.n_fully_flagged_planes++;
         slc_log_warning(job->options->log,
@@ -324,7 +275,9 @@ static slc_status image_plane(slci_image_job *job, int64_t p) {
                         (long long)p);
         return SLC_OK;
     }
-    const slci_pass_request request = pass_request(job, plane);
+    SLC_TRY(
+        slci_weighted_find_first(plane->weighted, false, &plane->first_sum, &plane->has_weight));
+    const slci_pass_request request = slci_image_pass_request(job, plane);
     SLC_TRY(slci_pass_prepare(&job->imaging, &request, &job->pass));
     slc_source_counters *counters = &plane->vis->counters;
     const int64_t chunks_read = counters->chunks_read;
@@ -337,9 +290,6 @@ static slc_status image_plane(slci_image_job *job, int64_t p) {
     job->result.chunks_decoded += counters->chunks_decoded - chunks_decoded;
     job->result.bytes_stored += counters->bytes_read - bytes_stored;
     plane->totals = slci_weighted_totals(plane->weighted);
-    if (!(plane->totals.weight_sum > 0)) {
-        return refuse_empty(job);
-    }
     slci_pass_normalise(&job->pass, plane->totals.weight_sum, image);
     return SLC_OK;
 }
@@ -349,47 +299,28 @@ static slc_status image_plane(slci_image_job *job, int64_t p) {
 /* The PSF of a plane over nx × ny pixels about (0, 0), normalised. */
 static slc_status image_psf(slci_image_job *job, slci_plane *plane, int64_t nx, int64_t ny,
                             double *psf) {
-    slci_pass_request request = pass_request(job, plane);
+    double first_sum = 0;
     bool has_weight = false;
-    SLC_TRY(slci_weighted_find_first(plane->weighted, true, &request.survey.first_granule_sum,
-                                     &has_weight));
-    request.geometry.nx = nx;
-    request.geometry.ny = ny;
-    request.geometry.centre_l = 0;
-    request.geometry.centre_m = 0;
-    request.geometry.is_w_projected = true;
-    request.n_parts = 1;
-    request.is_psf = true;
-    request.stage = SLC_STAGE_PSF;
+    SLC_TRY(slci_weighted_find_first(plane->weighted, true, &first_sum, &has_weight));
+    const slci_pass_request request = slci_image_psf_request(job, plane, nx, ny, first_sum);
     SLC_TRY(slci_pass_prepare(&job->imaging, &request, &job->pass));
     slc_engine_report report;
     SLC_TRY(slci_pass_run(&job->imaging, &job->pass, psf, &report));
     slc_engine_report_add(&job->result.psf_report, &report);
+    plane->totals = slci_weighted_totals(plane->weighted);
     slci_pass_normalise(&job->pass, plane->totals.weight_sum, psf);
     return SLC_OK;
 }
 
-/* The beam from a patch about the centre, as large as the main lobe needs. */
+/* The beam from a patch about the centre, as large as the main lobe needs. The patch lies where the
+ * image will be, so it takes no memory of its own. */
 static slc_status find_beam_in_patch(slci_image_job *job, slci_plane *plane) {
     const slc_image_options *o = job->options;
-    for (int64_t size = FIRST_BEAM_PATCH;; size *= 2) {
+    for (int64_t size = SLCI_BEAM_PATCH;; size *= 2) {
         const int64_t nx = slc_min_i64(size, o->nx);
         const int64_t ny = slc_min_i64(size, o->ny);
-        const int64_t bytes = nx * ny * (int64_t)sizeof(double);
-        SLC_TRY(slc_budget_reserve(job->budget, SLC_SPACE_HOST, bytes, "beam patch"));
-        double *patch = calloc((size_t)(nx * ny), sizeof *patch);
-        slc_status status = SLC_OK;
-        if (patch == NULL) {
-            status = SLC_FAIL(SLC_ERROR_MEMORY, "no memory for a patch of the PSF");
-        } else {
-            status = image_psf(job, plane, nx, ny, patch);
-        }
-        if (status == SLC_OK) {
-            status = slci_beam_find(patch, nx, ny, job->geometry.scale_rad, &plane->beam);
-        }
-        free(patch);
-        slc_budget_release(job->budget, SLC_SPACE_HOST, bytes);
-        SLC_TRY(status);
+        SLC_TRY(image_psf(job, plane, nx, ny, job->image));
+        SLC_TRY(slci_beam_find(job->image, nx, ny, job->geometry.scale_rad, &plane->beam));
         if (!plane->beam.touches_edge || (nx == o->nx && ny == o->ny)) {
             return SLC_OK;
         }
@@ -470,13 +401,13 @@ static slc_status write_outputs(slci_image_job *job) {
 static slc_status compute(slci_image_job *job) {
     SLC_TRY(allocate_pictures(job));
     for (int64_t p = 0; p < job->n_planes; p++) {
-        SLC_TRY(image_plane(job, p));
+        SLC_TRY(find_beam(job, p)); /* first, since its patches lie in the image's memory */
     }
     for (int64_t p = 0; p < job->n_planes; p++) {
-        SLC_TRY(find_beam(job, p));
+        SLC_TRY(image_plane(job, p));
     }
     slci_image_add_totals(job);
-    slci_image_find_peak(job, leading_plane(job));
+    slci_image_find_peak(job, slci_image_leading_plane(job));
     slci_image_warn_of_losses(job);
     const int64_t begin_ns = slc_clock_ns();
     SLC_TRY(write_outputs(job));
@@ -493,8 +424,7 @@ static slc_status run_job(slci_image_job *job) {
     SLC_TRY(weigh(job));
     SLC_TRY(open_planes(job));
     job->result.survey_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
-    SLC_TRY(size_pictures(job));
-    SLC_TRY(plan_image(job));
+    SLC_TRY(slci_image_plan(job));
     SLC_TRY(slci_image_meta_fill(job, &job->result.meta));
     if (job->options->dry_run) {
         slci_image_add_totals(job);

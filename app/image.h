@@ -91,14 +91,16 @@ typedef struct slc_image_result {
     int64_t n_used, n_flagged, n_looked_at, n_nonfinite, n_outside_uniform;
     int64_t finite_pixels;
     int n_fully_flagged_planes;
-    double pairs_per_second;      /* used samples × finite pixels / kernel seconds */
-    slc_plan plan;                /* of the image (of plane 0) */
+    double pairs_per_second; /* used samples × finite pixels / kernel seconds */
+    slc_plan plan; /* of the image: tiles of one plane, counts and bytes of all together */
     slc_engine_report report;     /* of the image: what moved and how long it took, all planes */
     slc_engine_report psf_report; /* of the PSF, or of the patch of it that the beam needs */
     slc_numerics numerics;
     char device_name[128];
     int64_t context_bytes;
     int64_t vram_limit_bytes, ram_limit_bytes, vram_peak_bytes, host_peak_bytes;
+    int64_t vram_planned_bytes; /* the most that any pass takes; plan has the image's own peak */
+    int64_t smallest_ram_bytes; /* the least --ram that works; more than the limit: refused */
     int64_t host_planned_bytes; /* image, uv density and staging; more than the limit: refused */
     int64_t output_bytes;       /* of one file, at 8 bytes a value */
     int64_t chunks_read, chunks_decoded; /* during the image passes, survey and PSF apart */

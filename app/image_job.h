@@ -36,6 +36,7 @@ typedef struct slci_image_job {
     slci_plane *plane;    /* [n_planes] */
     slc_beam *plane_beam; /* [n_planes] */
     int n_parts;
+    int64_t tile_pixels; /* the image's kernel tile, which all passes share */
     double *image;       /* [n_planes, ny, nx, n_parts] */
     double *psf;         /* [n_planes, ny, nx] or NULL */
     int64_t image_bytes; /* reserved for both */
@@ -57,5 +58,21 @@ void slci_image_warn_of_losses(const slci_image_job *job);
 
 /* What can be said before anything is read: enough for slc_image_file_check. */
 void slci_image_meta_start(const slc_image_options *options, slc_image_meta *meta);
+
+/* Size of the first patch of the PSF in which the beam is looked for; it is doubled until the main
+ * lobe lies inside. At three pixels a fringe a typical lobe is some 10 pixels wide. */
+#define SLCI_BEAM_PATCH 64
+
+/* app/image_plan.c. The first plane that has data: plan, peak and record are its. */
+int64_t slci_image_leading_plane(const slci_image_job *job);
+
+/* A plane's pass over the image, and over nx × ny pixels of its PSF with the image's kernel tile. */
+slci_pass_request slci_image_pass_request(const slci_image_job *job, const slci_plane *plane);
+slci_pass_request slci_image_psf_request(const slci_image_job *job, const slci_plane *plane,
+                                         int64_t nx, int64_t ny, double first_sum);
+
+/* Plans every pass of the run and fills in the result's plan. SLC_ERROR_NO_PLAN names the smallest
+ * --vram and --ram with which all of them fit; after --dry-run too little --ram is only noted. */
+SLC_MUST_USE slc_status slci_image_plan(slci_image_job *job);
 
 #endif

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "app/image_job.h"
-#include "app/sky.h"
-#include "app/units.h"
 #include "core/checked.h"
+#include "core/sky.h"
+#include "core/units.h"
 
 /* FITS pixels are single precision down to this promise; below it they would not hold it. */
 #define DOUBLE_EPSILON 1e-7

@@ -12,6 +12,9 @@
 #define HOST_FLOPS_PER_THREAD 2.3e11
 #define CUDA_PAIRS_PER_PROCESSOR 1.4e10
 
+/* An interrupt waits for the few tiles in flight; a batch system gives some seconds. */
+#define MOST_TILE_SECONDS 0.25
+
 /* Thread blocks that one multiprocessor works on at a time. */
 #define CUDA_BLOCKS_PER_PROCESSOR 2
 
@@ -74,6 +77,7 @@ static slc_status make_plan(const slci_imaging *imaging, slci_pass *pass) {
         .allocation_unit_bytes = imaging->limits.allocation_unit_bytes,
         .seconds_per_point = seconds_per_point(imaging, pass),
         .rates = slc_rates_default(imaging->device->kind),
+        .most_tile_seconds = MOST_TILE_SECONDS,
         .unit = {unit < pass->request.n_rows ? unit : 0},
         .parallel_units = is_cuda ? imaging->limits.n_processors * CUDA_BLOCKS_PER_PROCESSOR
                                   : slc_pool_size(imaging->pool),
@@ -90,7 +94,8 @@ slc_status slci_pass_prepare(const slci_imaging *imaging, const slci_pass_reques
                                        .n_channels = request->n_channels,
                                        .epsilon = imaging->options->epsilon,
                                        .n_parts = request->n_parts,
-                                       .is_psf = request->is_psf};
+                                       .is_psf = request->is_psf,
+                                       .tile_pixels = request->tile_pixels};
     SLC_TRY(slc_direct_choose(&direct, &pass->setup));
     slc_direct_summarise(&pass->setup, &pass->summary);
     SLC_TRY(slc_direct_job_init(&pass->setup, imaging->device->kind, slc_pool_size(imaging->pool),

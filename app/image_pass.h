@@ -27,6 +27,7 @@ typedef struct slci_pass_request {
     slc_direct_survey survey;
     int n_parts;
     bool is_psf;
+    int64_t tile_pixels; /* kernel tile; 0: chosen */
     slc_progress_stage stage;
 } slci_pass_request;
 
@@ -39,7 +40,7 @@ typedef struct slci_pass {
 } slci_pass;
 
 /* Chooses the numerics and plans. The pass must stay where it is afterwards, since the job points
- * into it. SLC_ERROR_NO_PLAN with the smallest budget in the message. */
+ * into it. SLC_ERROR_NO_PLAN with the smallest budget in the message and in the plan. */
 SLC_MUST_USE slc_status slci_pass_prepare(const slci_imaging *imaging,
                                           const slci_pass_request *request, slci_pass *pass);
 

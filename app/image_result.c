@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "app/image_job.h"
-#include "app/sky.h"
+#include "core/sky.h"
 
 void slci_image_add_totals(slci_image_job *job) {
     slc_image_result *result = &job->result;

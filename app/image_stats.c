@@ -5,7 +5,7 @@
 
 #include "app/image.h"
 #include "app/json.h"
-#include "app/units.h"
+#include "core/units.h"
 #include "kernels/direct.h"
 
 static void write_seconds(slci_json *json, const slc_image_result *result) {
@@ -48,9 +48,11 @@ static void write_plan(slci_json *json, const slc_image_result *result) {
     slci_json_i64(json, "tiles", plan->n_tiles);
     slci_json_i64(json, "passes", plan->n_passes);
     slci_json_i64(json, "slots", plan->n_slots);
-    slci_json_i64(json, "vram_peak_bytes", plan->device_peak_bytes);
+    slci_json_i64(json, "vram_peak_bytes", result->vram_planned_bytes);
     slci_json_i64(json, "staging_bytes", plan->host_peak_bytes);
     slci_json_i64(json, "vram_smallest_bytes", plan->smallest_device_bytes);
+    slci_json_i64(json, "host_peak_bytes", result->host_planned_bytes);
+    slci_json_i64(json, "ram_smallest_bytes", result->smallest_ram_bytes);
     slci_json_i64(json, "bytes_read", plan->bytes_read);
     slci_json_i64(json, "bytes_h2d", plan->bytes_h2d);
     slci_json_i64(json, "bytes_d2h", plan->bytes_d2h);
@@ -143,18 +145,20 @@ static void plan_to(FILE *file, const slc_image_result *result) {
     (void)fprintf(file, "  %-22s %s times a pass%s\n", "each chunk is read", reads,
                   plan->unit_reads > 1 ? ", because whole chunks do not fit the budget or the tiles"
                                        : "");
-    byte_line(file, "device memory", plan->device_peak_bytes, " at most (--vram)");
+    byte_line(file, "device memory", result->vram_planned_bytes, " at most (--vram)");
     (void)fprintf(file, "  %-22s %lld bytes\n", "smallest --vram",
                   (long long)plan->smallest_device_bytes);
+    (void)fprintf(file, "  %-22s %lld bytes\n", "smallest --ram",
+                  (long long)result->smallest_ram_bytes);
     byte_line(file, "host memory", result->host_planned_bytes,
-              result->host_planned_bytes > result->ram_limit_bytes
+              result->smallest_ram_bytes > result->ram_limit_bytes
                   ? " at most: MORE THAN --ram ALLOWS, this run would be refused"
                   : " at most (--ram)");
     byte_line(file, "output", result->output_bytes, " a file");
     byte_line(file, "read and decoded", plan->bytes_read, "");
     byte_line(file, "to the device", plan->bytes_h2d, "");
     byte_line(file, "from the device", plan->bytes_d2h, "");
-    slci_format_seconds(plan->seconds_total * (double)result->meta.n_planes, seconds);
+    slci_format_seconds(plan->seconds_total, seconds);
     (void)fprintf(file, "  %-22s %s, limited by the %s\n", "expected time", seconds,
                   slc_bottleneck_name(plan->bottleneck));
 }

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "app/units.h"
+#include "core/units.h"
 
 static void write_string(FILE *file, const char *text) {
     (void)fputc('"', file);

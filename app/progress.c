@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "app/units.h"
 #include "core/clock.h"
+#include "core/units.h"
 
 #define DRAW_EVERY_NS 100000000
 #define MESSAGE_BYTES 2048

@@ -268,14 +268,18 @@ static granule_sum sum_granule(const weighted *w, const float *vis, const float 
     granule_sum sum = {0};
     for (int64_t s = 0; s < n_rows * w->meta->n_channels; s++) {
         if (weight[s] > 0) {
-            const double modulus =
-                w->is_psf ? 1.0 : hypot((double)vis[2 * s], (double)vis[2 * s + 1]);
+            const double modulus = hypot((double)vis[2 * s], (double)vis[2 * s + 1]);
             sum.weight += (double)weight[s];
             sum.abs += (double)weight[s] * modulus;
             sum.n_used++;
         }
     }
     return sum;
+}
+
+/* What the accumulators of the pass take from a granule at most: in the PSF every |V| is 1. */
+static double guarded_sum(const weighted *w, const granule_sum *sum) {
+    return w->is_psf ? sum->weight : sum->abs;
 }
 
 /* Checks every granule of the block against the accumulators' range and counts the new ones. `is_new`
@@ -289,12 +293,12 @@ static slc_status count_granules(weighted *w, const slc_box *box, const float *v
         const int64_t n_rows = slc_min_i64(w->granule_rows, box->extent[0] - row);
         const int64_t first = row * w->meta->n_channels;
         const granule_sum sum = sum_granule(w, vis + 2 * first, weight + first, n_rows);
-        if (sum.abs > w->largest_granule) {
+        if (guarded_sum(w, &sum) > w->largest_granule) {
             return SLC_FAIL(SLC_ERROR_INPUT,
                             "%s: rows %lld to %lld hold weighted amplitudes of %g, more than 2^50 "
                             "times those of the first rows with data; flag what is wrong there",
                             w->vis->name, (long long)(box->origin[0] + row),
-                            (long long)(box->origin[0] + row + n_rows - 1), sum.abs);
+                            (long long)(box->origin[0] + row + n_rows - 1), guarded_sum(w, &sum));
         }
         const int64_t granule = (box->origin[0] + row) / w->granule_rows;
         pthread_mutex_lock(&w->mutex);
@@ -410,14 +414,16 @@ slc_status slci_weighted_find_first(slc_source *source, bool is_psf, double *fir
         granule_sum sum = {0};
         SLC_TRY_GOTO(done, peek_granule(w, &box, &b, &sum));
         *has_weight = *has_weight || sum.n_used > 0;
-        *first_sum = sum.abs;
+        *first_sum = guarded_sum(w, &sum);
         first_weight = sum.weight > 0 ? sum.weight : first_weight;
     }
     if (*has_weight) {
         w->weight_bits = slc_fixed_scale_bits(first_weight);
     }
     if (*first_sum > 0) {
-        w->abs_bits = slc_fixed_scale_bits(*first_sum);
+        if (!is_psf) {
+            w->abs_bits = slc_fixed_scale_bits(*first_sum);
+        }
         w->largest_granule = ldexp(*first_sum, SLC_FIXED_LAST_BIT - SLC_FIXED_FIRST_BIT);
     }
 done:

@@ -1,5 +1,10 @@
-/* Host memory in whole pages for copies, and what this machine (or container) has of it.
- * Internal to core: the host and CUDA devices make their pinned and mapped memory from it. */
+/* Host memory in whole pages for copies, and what this machine (or container) has of memory and
+ * processors. Internal to Sluice: the devices make their pinned and mapped memory from it, and the
+ * program its default budgets and number of threads.
+ *
+ *     slci_host_limits limits;
+ *     SLC_TRY(slci_host_limits_read("", &limits));      // limits.free_bytes
+ */
 #ifndef SLC_CORE_HOST_MEMORY_H
 #define SLC_CORE_HOST_MEMORY_H
 
@@ -22,6 +27,10 @@ typedef struct slci_host_limits {
  * machine itself, a directory of made-up files in tests. SLC_ERROR_DEVICE when nothing there tells
  * how much memory there is. */
 SLC_MUST_USE slc_status slci_host_limits_read(const char *root, slci_host_limits *out);
+
+/* The processors this process may use: its affinity mask, within the quota of its control group and
+ * of those above it, rounded up. At least 1. `root` as above (the mask is the process's own). */
+int slci_host_cpus(const char *root);
 
 /* Maps at least `bytes` >= 1 of zeroed memory, with huge pages where the system grants them; whole
  * 2 MiB pages and aligned to them from that size on. Nothing is touched. SLC_ERROR_MEMORY. */

@@ -1,8 +1,9 @@
 #include "core/log.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "core/print.h"
 
 /* Long enough for a message of status.h with a sentence before it; longer lines are cut. */
 #define LINE_BYTES 2048
@@ -25,7 +26,7 @@ void slc_log_line(slc_log *log, slc_log_level level, const char *format, ...) {
     char text[LINE_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
+    (void)slci_vprint(text, sizeof text, format, arguments);
     va_end(arguments);
     /* Names from files may hold newlines; the callback was promised one line. */
     for (char *newline = strchr(text, '\n'); newline != NULL; newline = strchr(newline, '\n')) {

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/print.h"
+
 /* The place of `name`, or -1. */
 static int find(const slc_numerics *record, const char *name) {
     for (int i = 0; i < record->n_entries; i++) {
@@ -34,23 +36,9 @@ void slc_numerics_set_i64(slc_numerics *record, const char *name, int64_t value)
     slc_numerics_set_text(record, name, text);
 }
 
-/* Puts '.' where the locale put its own decimal sign, which may be several bytes long: whatever is
- * no digit, sign or letter of "%.17g". Looking at the text needs no call that other threads could
- * disturb, as localeconv and setlocale would. */
-static void use_decimal_point(char *text) {
-    char *sign = text + strspn(text, "+-0123456789aefin");
-    if (*sign == '\0') {
-        return;
-    }
-    const char *rest = sign + strcspn(sign, "0123456789");
-    *sign = '.';
-    memmove(sign + 1, rest, strlen(rest) + 1);
-}
-
 void slc_numerics_set_f64(slc_numerics *record, const char *name, double value) {
     char text[SLC_NUMERICS_VALUE_BYTES];
-    (void)snprintf(text, sizeof text, "%.17g", value);
-    use_decimal_point(text);
+    (void)slci_print(text, sizeof text, "%.17g", value);
     slc_numerics_set_text(record, name, text);
 }
 

@@ -1,8 +1,9 @@
 #include "core/status.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "core/print.h"
 
 static _Thread_local char thread_message[SLC_MESSAGE_BYTES];
 
@@ -42,7 +43,7 @@ slc_status slc_status_fail(slc_status status, const char *format, ...) {
     char message[SLC_MESSAGE_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(message, sizeof message, format, arguments);
+    (void)slci_vprint(message, sizeof message, format, arguments);
     va_end(arguments);
     memcpy(thread_message, message, sizeof thread_message);
     return status;
@@ -52,7 +53,7 @@ slc_status slc_status_prefix(slc_status status, const char *format, ...) {
     char prefix[SLC_MESSAGE_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(prefix, sizeof prefix, format, arguments);
+    (void)slci_vprint(prefix, sizeof prefix, format, arguments);
     va_end(arguments);
     return slc_status_fail(status, "%s: %s", prefix, thread_message);
 }

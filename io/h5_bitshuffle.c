@@ -17,9 +17,6 @@
 #include "core/checked.h"
 #include "io/h5_codec.h"
 
-enum { VALUE_ELEMENT_BYTES = 2, VALUE_BLOCK = 3, VALUE_COMPRESSION = 4 };
-enum { COMPRESSION_NONE = 0, COMPRESSION_LZ4 = 2, COMPRESSION_ZSTD = 3 };
-
 /* What bitshuffle takes when no block size is given: 8 KiB in whole groups of 8, at least 128. */
 #define DEFAULT_BLOCK_BYTES 8192
 #define MIN_BLOCK 128
@@ -136,7 +133,7 @@ typedef struct chunk {
 /* Brings the next block of `bytes` decompressed bytes; NULL where the input is damaged. */
 static const unsigned char *next_block(chunk *from, int64_t bytes) {
     int64_t stored = bytes;
-    if (from->compression != COMPRESSION_NONE) {
+    if (from->compression != SLCI_BITSHUFFLE_BARE) {
         if (from->n_bytes - from->at < 4) {
             return NULL;
         }
@@ -148,11 +145,11 @@ static const unsigned char *next_block(chunk *from, int64_t bytes) {
     }
     const unsigned char *block = from->in + from->at;
     from->at += stored;
-    if (from->compression == COMPRESSION_NONE) {
+    if (from->compression == SLCI_BITSHUFFLE_BARE) {
         return block;
     }
     int64_t made;
-    if (from->compression == COMPRESSION_LZ4) {
+    if (from->compression == SLCI_BITSHUFFLE_LZ4) {
         made = slci_lz4_decode(block, stored, from->plain, bytes);
     } else {
         const size_t result = ZSTD_decompress(from->plain, (size_t)bytes, block, (size_t)stored);
@@ -184,18 +181,18 @@ static int decode_blocks(chunk *from, int64_t total, unsigned char *out) {
 /* Fills in `from` from the filter's values and the chunk's header. Returns the decoded size, -1 where
  * they make no sense. */
 static int64_t begin(chunk *from, size_t n_values, const unsigned values[]) {
-    if (n_values <= VALUE_ELEMENT_BYTES || values[VALUE_ELEMENT_BYTES] == 0) {
+    if (n_values <= SLCI_BITSHUFFLE_ELEMENT_BYTES || values[SLCI_BITSHUFFLE_ELEMENT_BYTES] == 0) {
         return -1;
     }
-    from->element_bytes = values[VALUE_ELEMENT_BYTES];
-    from->block = n_values > VALUE_BLOCK ? values[VALUE_BLOCK] : 0;
-    from->compression = n_values > VALUE_COMPRESSION ? (int)values[VALUE_COMPRESSION] : 0;
+    from->element_bytes = values[SLCI_BITSHUFFLE_ELEMENT_BYTES];
+    from->block = n_values > SLCI_BITSHUFFLE_BLOCK ? values[SLCI_BITSHUFFLE_BLOCK] : 0;
+    from->compression = n_values > SLCI_BITSHUFFLE_MODE ? (int)values[SLCI_BITSHUFFLE_MODE] : 0;
     if (from->block == 0) {
         from->block =
             slc_max_i64(DEFAULT_BLOCK_BYTES / from->element_bytes / GROUP * GROUP, MIN_BLOCK);
     }
     int64_t total = from->n_bytes;
-    if (from->compression != COMPRESSION_NONE) {
+    if (from->compression != SLCI_BITSHUFFLE_BARE) {
         if (from->n_bytes < HEADER_BYTES) {
             return -1;
         }
@@ -205,9 +202,9 @@ static int64_t begin(chunk *from, size_t n_values, const unsigned values[]) {
         from->at = HEADER_BYTES;
     }
     const int64_t expected = slci_h5_codec_expected(SLCI_H5_BITSHUFFLE);
-    const bool is_known = from->compression == COMPRESSION_NONE ||
-                          from->compression == COMPRESSION_LZ4 ||
-                          from->compression == COMPRESSION_ZSTD;
+    const bool is_known = from->compression == SLCI_BITSHUFFLE_BARE ||
+                          from->compression == SLCI_BITSHUFFLE_LZ4 ||
+                          from->compression == SLCI_BITSHUFFLE_ZSTD;
     if (!is_known || total <= 0 || total > SLCI_H5_MAX_CHUNK_BYTES ||
         (expected > 0 && total != expected) || from->block <= 0 || from->block % GROUP != 0 ||
         from->element_bytes > SLCI_H5_MAX_CHUNK_BYTES) {

@@ -9,9 +9,9 @@ static const struct {
     const char *name;
     H5Z_func_t function;
 } codecs[SLCI_H5_CODECS] = {
-    [SLCI_H5_ZSTD] = {32015, "zstd", slci_h5_zstd_filter},
-    [SLCI_H5_LZF] = {32000, "lzf", slci_h5_lzf_filter},
-    [SLCI_H5_BITSHUFFLE] = {32008, "bitshuffle", slci_h5_bitshuffle_filter},
+    [SLCI_H5_ZSTD] = {SLCI_H5_FILTER_ZSTD, "zstd", slci_h5_zstd_filter},
+    [SLCI_H5_LZF] = {SLCI_H5_FILTER_LZF, "lzf", slci_h5_lzf_filter},
+    [SLCI_H5_BITSHUFFLE] = {SLCI_H5_FILTER_BITSHUFFLE, "bitshuffle", slci_h5_bitshuffle_filter},
 };
 
 static _Thread_local int64_t expected_bytes[SLCI_H5_CODECS];

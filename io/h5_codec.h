@@ -15,6 +15,17 @@
 extern "C" {
 #endif
 
+/* Their numbers in the HDF Group's register of filters. */
+enum { SLCI_H5_FILTER_LZF = 32000, SLCI_H5_FILTER_BITSHUFFLE = 32008, SLCI_H5_FILTER_ZSTD = 32015 };
+
+/* The values of bitshuffle's filter; the first two are its version. */
+enum {
+    SLCI_BITSHUFFLE_ELEMENT_BYTES = 2,
+    SLCI_BITSHUFFLE_BLOCK = 3, /* elements of a block, 0: the default */
+    SLCI_BITSHUFFLE_MODE = 4   /* the compression of the blocks */
+};
+enum { SLCI_BITSHUFFLE_BARE = 0, SLCI_BITSHUFFLE_LZ4 = 2, SLCI_BITSHUFFLE_ZSTD = 3 };
+
 typedef enum slci_h5_codec {
     SLCI_H5_ZSTD,
     SLCI_H5_LZF,

@@ -74,10 +74,10 @@ slc_status slci_file_stamp_get(const char *path, slci_file_stamp *out) {
     if (descriptor < 0) {
         return SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
     }
-    const int failed = fstat(descriptor, &info);
+    const int reason = fstat(descriptor, &info) == 0 ? 0 : errno;
     (void)close(descriptor);
-    if (failed != 0) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be examined: %s", path, strerror(errno));
+    if (reason != 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be examined: %s", path, strerror(reason));
     }
     if (!S_ISREG(info.st_mode)) {
         return SLC_FAIL(SLC_ERROR_INPUT, "%s: is not a file%s", path,

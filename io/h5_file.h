@@ -2,8 +2,9 @@
  * Every call into HDF5 lies between slci_h5_lock and slci_h5_unlock, whoever makes it: the library is
  * not re-entrant on all systems, and it keeps its own error stack and printing per thread.
  *
+ *     SLC_TRY(slci_h5_open(path, log, &file));
  *     slci_h5_lock();
- *     status = slci_h5_open_locked(path, &file);
+ *     const htri_t is_there = H5Lexists((hid_t)file, "/Header", H5P_DEFAULT);
  *     slci_h5_unlock();
  */
 #ifndef SLC_IO_H5_FILE_H

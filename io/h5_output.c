@@ -217,12 +217,17 @@ slc_status slci_h5_output_create(const char *path, const char *name, slci_h5_out
     if (output == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "no memory to write %s", name);
     }
+    output->fd = -1;
     output->driver = -1;
     output->file = -1;
     slc_status status = SLC_OK;
     output->name = strdup(name);
+    if (output->name == NULL) {
+        status = SLC_FAIL(SLC_ERROR_MEMORY, "no memory to write %s", name);
+        goto done;
+    }
     output->fd = open(path, O_RDWR | O_CLOEXEC);
-    if (output->fd < 0 || output->name == NULL) {
+    if (output->fd < 0) {
         status =
             SLC_FAIL(SLC_ERROR_OUTPUT, "cannot open %s for writing: %s", path, strerror(errno));
         goto done;

@@ -10,10 +10,7 @@
 #include "core/checked.h"
 #include "io/h5_data.h"
 
-enum { SHUFFLE = 2, FLETCHER32 = 3, BITSHUFFLE = 32008 };
-
-/* The fifth value of bitshuffle's filter names the compression behind it. */
-enum { BITSHUFFLE_MODE = 4, BITSHUFFLE_NONE = 0, BITSHUFFLE_LZ4 = 2, BITSHUFFLE_ZSTD = 3 };
+enum { SHUFFLE = 2, FLETCHER32 = 3 };
 
 #define MAX_FILTER_VALUES 16
 
@@ -23,19 +20,19 @@ static const struct {
     const char *name, *package;
 } known_filters[] = {
     {1, "deflate", NULL},
-    {2, "shuffle", NULL},
-    {3, "fletcher32", NULL},
+    {SHUFFLE, "shuffle", NULL},
+    {FLETCHER32, "fletcher32", NULL},
     {4, "szip", NULL},
     {5, "nbit", NULL},
     {6, "scaleoffset", NULL},
     {305, "lzo", NULL},
     {307, "bzip2", "hdf5-filter-plugin"},
-    {32000, "lzf", NULL},
+    {SLCI_H5_FILTER_LZF, "lzf", NULL},
     {32001, "blosc", "hdf5-filter-plugin-blosc-serial"},
     {32004, "lz4", "hdf5-filter-plugin"},
-    {32008, "bitshuffle", NULL},
+    {SLCI_H5_FILTER_BITSHUFFLE, "bitshuffle", NULL},
     {32013, "zfp", "hdf5-filter-plugin-zfp-serial"},
-    {32015, "zstd", NULL},
+    {SLCI_H5_FILTER_ZSTD, "zstd", NULL},
     {32017, "sz", NULL},
     {32026, "blosc2", NULL},
 };
@@ -113,14 +110,14 @@ static slc_status check_filters(slci_h5_dataset *dataset, hid_t properties, int6
         if (H5Zfilter_avail((H5Z_filter_t)id) <= 0) {
             return refuse_filter(dataset, id, name);
         }
-        if (id == BITSHUFFLE && n_values > BITSHUFFLE_MODE &&
-            values[BITSHUFFLE_MODE] != BITSHUFFLE_NONE &&
-            values[BITSHUFFLE_MODE] != BITSHUFFLE_LZ4 &&
-            values[BITSHUFFLE_MODE] != BITSHUFFLE_ZSTD) {
+        if (id == SLCI_H5_FILTER_BITSHUFFLE && n_values > SLCI_BITSHUFFLE_MODE &&
+            values[SLCI_BITSHUFFLE_MODE] != SLCI_BITSHUFFLE_BARE &&
+            values[SLCI_BITSHUFFLE_MODE] != SLCI_BITSHUFFLE_LZ4 &&
+            values[SLCI_BITSHUFFLE_MODE] != SLCI_BITSHUFFLE_ZSTD) {
             return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
-                            "%s: dataset %s: bitshuffle (filter 32008) with the compression %u is "
+                            "%s: dataset %s: bitshuffle (filter %d) with the compression %u is "
                             "not known; 0 (none), 2 (LZ4) and 3 (zstd) are",
-                            dataset->path, dataset->name, values[BITSHUFFLE_MODE]);
+                            dataset->path, dataset->name, id, values[SLCI_BITSHUFFLE_MODE]);
         }
         SLC_TRY(expect_bytes(dataset, id, is_size_known ? chunk_bytes : 0));
         chunk_bytes += id == FLETCHER32 ? 4 : 0;

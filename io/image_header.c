@@ -9,10 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/constants.h"
 #include "core/version.h"
 #include "io/image_formats.h"
-
-static const double degrees_per_radian = 57.295779513082320877;
 
 void slci_copy_ascii(const char *from, char *to, int64_t capacity) {
     int64_t n = 0;
@@ -56,16 +55,16 @@ static void add_integer(slci_cards *cards, const char *name, int64_t integer, co
 }
 
 static void add_sky_axes(slci_cards *cards, const slc_image_meta *meta) {
-    const double step_deg = meta->scale_rad * degrees_per_radian;
+    const double step_deg = meta->scale_rad * SLC_RADIAN_DEG;
     add_text(cards, "CTYPE1", "RA---SIN", "right ascension, orthographic");
     add_real(cards, "CRPIX1", meta->reference_x + 1, "tangent point, pixels counted from 1");
     add_real(cards, "CDELT1", -step_deg, "columns run westwards");
-    add_real(cards, "CRVAL1", meta->ra_rad * degrees_per_radian, "right ascension there");
+    add_real(cards, "CRVAL1", meta->ra_rad * SLC_RADIAN_DEG, "right ascension there");
     add_text(cards, "CUNIT1", "deg", "");
     add_text(cards, "CTYPE2", "DEC--SIN", "declination, orthographic");
     add_real(cards, "CRPIX2", meta->reference_y + 1, "tangent point, pixels counted from 1");
     add_real(cards, "CDELT2", step_deg, "rows run northwards");
-    add_real(cards, "CRVAL2", meta->dec_rad * degrees_per_radian, "declination there");
+    add_real(cards, "CRVAL2", meta->dec_rad * SLC_RADIAN_DEG, "declination there");
     add_text(cards, "CUNIT2", "deg", "");
 }
 
@@ -91,9 +90,9 @@ static void add_beam(slci_cards *cards, const slc_image_meta *meta) {
         !isfinite(beam->angle_rad)) {
         return;
     }
-    add_real(cards, "BMAJ", beam->major_rad * degrees_per_radian, "[deg] beam, full width at half");
-    add_real(cards, "BMIN", beam->minor_rad * degrees_per_radian, "[deg]");
-    add_real(cards, "BPA", beam->angle_rad * degrees_per_radian, "[deg] north through east");
+    add_real(cards, "BMAJ", beam->major_rad * SLC_RADIAN_DEG, "[deg] beam, full width at half");
+    add_real(cards, "BMIN", beam->minor_rad * SLC_RADIAN_DEG, "[deg]");
+    add_real(cards, "BPA", beam->angle_rad * SLC_RADIAN_DEG, "[deg] north through east");
 }
 
 static void add_run(slci_cards *cards, const slc_image_meta *meta) {

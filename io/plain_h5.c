@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/constants.h"
 #include "io/h5_header.h"
 #include "io/vis_plain.h"
 
@@ -22,7 +23,7 @@ static slc_status read_attributes(slci_plain *plain) {
         phase->lat_rad = 0.0;
         plain->base.header.is_place_assumed = true;
     }
-    if (!isfinite(phase->lon_rad) || !(fabs(phase->lat_rad) <= (double)M_PI_2 + 1e-9)) {
+    if (!isfinite(phase->lon_rad) || !(fabs(phase->lat_rad) <= SLC_PI / 2.0 + 1e-9)) {
         return SLC_FAIL(SLC_ERROR_INPUT,
                         "%s: the attributes ra_rad and dec_rad are %g and %g, expected both or "
                         "none",

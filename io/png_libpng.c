@@ -8,13 +8,13 @@
  * members are set before setjmp, and no local variable is read after a jump. */
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "core/print.h"
 #include "core/version.h"
 #include "io/image_formats.h"
 #include "io/png_scale.h"
@@ -143,25 +143,20 @@ static bool write_picture(png_job *job) {
     return true;
 }
 
-/* What the picture shows, in words; numbers with a point, whatever the process's locale. */
+/* What the picture shows, in words. */
 static void describe(png_job *job) {
     const slc_image_meta *const meta = job->meta;
     char unit[sizeof meta->unit + 1];
     (void)snprintf(unit, sizeof unit, "%s%s", meta->unit[0] == '\0' ? "" : " ", meta->unit);
-    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    const locale_t before = plain == (locale_t)0 ? (locale_t)0 : uselocale(plain);
     char line[sizeof job->description];
-    (void)snprintf(line, sizeof line,
+    (void)
+        slci_print(line, sizeof line,
                    "Plane 1 of %lld, %lld x %lld pixels, north up, east left. Linear from black at "
                    "%.6g%s (%g %% of pixels are below) to white at %.6g%s (%g %%); %lld pixels "
                    "without a value are transparent.",
                    (long long)meta->n_planes, (long long)meta->nx, (long long)meta->ny,
                    job->range.low, unit, SLCI_PNG_LOW_PERCENT, job->range.high, unit,
                    SLCI_PNG_HIGH_PERCENT, (long long)(meta->nx * meta->ny - job->range.n_finite));
-    if (plain != (locale_t)0) {
-        (void)uselocale(before);
-        freelocale(plain);
-    }
     slci_copy_ascii(line, job->description, sizeof job->description);
     slci_copy_ascii(meta->object, job->title, sizeof job->title);
 }

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/constants.h"
+
 #define DIGIT_BITS 16
 #define N_BINS (1 << DIGIT_BITS)
 
@@ -101,7 +103,7 @@ void slci_png_colours(uint8_t colour[256][3]) {
     memset(colour[0], 128, 3);
     for (int level = 1; level < 256; level++) {
         const double grey = (level - 1) / 254.0;
-        const double angle = 2 * 3.14159265358979323846 * (helix_start / 3 + helix_turns * grey);
+        const double angle = SLC_TWO_PI * (helix_start / 3 + helix_turns * grey);
         const double radius = helix_saturation * grey * (1 - grey) / 2;
         for (int c = 0; c < 3; c++) {
             const double value =

@@ -8,13 +8,10 @@
 #include <stdlib.h>
 
 #include "core/checked.h"
+#include "core/constants.h"
 #include "io/simulate_rows.h"
 #include "io/simulate_telescope.h"
 #include "io/uvh5_write.h"
-
-#define PI 3.14159265358979323846
-#define DEGREES (PI / 180.0)
-#define LIGHT_M_PER_S 299792458.0
 
 #define DEFAULT_ARRAY "vla-d"
 #define DEFAULT_HOURS 8.0
@@ -80,7 +77,7 @@ static slc_status check_numbers(const slc_simulate_options *options) {
                         "above 0",
                         options->freq_hz, options->channel_width_hz);
     }
-    if (!isfinite(options->ra_rad) || !(fabs(options->dec_rad) <= PI / 2.0)) {
+    if (!isfinite(options->ra_rad) || !(fabs(options->dec_rad) <= SLC_PI / 2.0)) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
                         "there is no phase centre at right ascension %g, declination %g rad",
                         options->ra_rad, options->dec_rad);
@@ -117,8 +114,8 @@ slc_status slc_simulate_resolve(slc_simulate_options *options) {
                                     ? telescope->channel_width_hz
                                     : resolved.channel_width_hz;
     if (!resolved.has_position) {
-        resolved.ra_rad = telescope->ra_deg * DEGREES;
-        resolved.dec_rad = telescope->dec_deg * DEGREES;
+        resolved.ra_rad = telescope->ra_deg * SLC_DEGREE_RAD;
+        resolved.dec_rad = telescope->dec_deg * SLC_DEGREE_RAD;
         resolved.has_position = true;
     }
     slci_row_order order;
@@ -148,7 +145,7 @@ static slc_status open_sky(const slc_simulate_options *options, const slci_teles
     const double last_hz =
         options->freq_hz + (double)(options->n_channels - 1) * options->channel_width_hz;
     const double longest_wavelengths =
-        slci_telescope_longest_m(telescope) * last_hz / LIGHT_M_PER_S;
+        slci_telescope_longest_m(telescope) * last_hz / SLC_SPEED_OF_LIGHT_M_S;
     /* At frequencies so low that the picture would pass the horizon it is the largest that fits. */
     const double field_rad = PICTURE_PIXELS / (PIXELS_PER_FRINGE * longest_wavelengths);
     return slc_sky_galaxy(fmin(field_rad, SLC_SKY_GALAXY_MAX_FIELD_RAD), out);
@@ -179,8 +176,9 @@ static slc_status fill_parts(const slc_simulate_options *options, const slci_tel
         parts->channel_width_hz[c] = options->channel_width_hz;
     }
     for (size_t a = 0; a < n_antennas; a++) {
-        slci_enu_to_ecef(telescope->latitude_deg * DEGREES, telescope->longitude_deg * DEGREES,
-                         telescope->antennas[a].enu_m, parts->positions_m + 3 * a);
+        slci_enu_to_ecef(telescope->latitude_deg * SLC_DEGREE_RAD,
+                         telescope->longitude_deg * SLC_DEGREE_RAD, telescope->antennas[a].enu_m,
+                         parts->positions_m + 3 * a);
         parts->names[a] = telescope->antennas[a].name;
     }
     const bool is_stokes = options->n_polarisations == 1;
@@ -233,8 +231,8 @@ static slc_status create_writer(const slc_simulate_options *options,
 
 /* Nothing sees through the ground, but the sum is as good there as anywhere. */
 static void warn_of_horizon(const slc_simulate_options *options, const slci_telescope *telescope) {
-    const double latitude_rad = telescope->latitude_deg * DEGREES;
-    const double half_turn = options->hours / 24.0 * PI;
+    const double latitude_rad = telescope->latitude_deg * SLC_DEGREE_RAD;
+    const double half_turn = options->hours / 24.0 * SLC_PI;
     const double sine_of_elevation = sin(options->dec_rad) * sin(latitude_rad) +
                                      cos(options->dec_rad) * cos(latitude_rad) * cos(half_turn);
     if (sine_of_elevation < 0.0) {

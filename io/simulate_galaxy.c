@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/constants.h"
 #include "io/simulate.h"
 
-#define DEGREES (3.14159265358979323846 / 180.0)
-
 /* The galaxy's axis, north through east: neither along an axis nor along a diagonal. */
-#define AXIS_RAD (64.0 * DEGREES)
+#define AXIS_RAD (64.0 * SLC_DEGREE_RAD)
 
 /* All lengths in parts of the picture's width. */
 typedef struct blob {
@@ -89,7 +88,7 @@ slc_status slc_sky_galaxy(double field_rad, slc_sky *out) {
             .flux_jy = b->flux_jy,
             .major_rad = field_rad * b->major,
             .minor_rad = field_rad * b->minor,
-            .angle_rad = AXIS_RAD + b->angle_deg * DEGREES,
+            .angle_rad = AXIS_RAD + b->angle_deg * SLC_DEGREE_RAD,
             .spectral_index = b->spectral_index};
     }
     for (int64_t k = 0; k < N_SOURCES; k++) {

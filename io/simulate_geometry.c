@@ -2,14 +2,11 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "core/constants.h"
 #include "io/simulate_telescope.h"
 
-#define PI 3.14159265358979323846
-#define ARCSECONDS (PI / 648000.0) /* in radians */
-#define DEGREES (PI / 180.0)
 #define J2000_JD 2451545.0
 #define DAYS_PER_CENTURY 36525.0
-#define SECONDS_PER_DAY 86400.0
 /* Of the IERS for 2023 February 25; it stays within a millisecond over two days. */
 #define UT1_MINUS_UTC_S (-0.0152)
 #define TT_MINUS_UTC_S 69.184
@@ -61,11 +58,11 @@ static double nutation_in_longitude(double centuries) {
         {2, 0, -1, 2, 2, -59},    {0, 0, -1, 0, 1, -58},    {0, 0, 1, 2, 1, -51},
     };
     const double arguments[5] = {
-        (297.85036 + 445267.111480 * centuries) * DEGREES,
-        (357.52772 + 35999.050340 * centuries) * DEGREES,
-        (134.96298 + 477198.867398 * centuries) * DEGREES,
-        (93.27191 + 483202.017538 * centuries) * DEGREES,
-        (125.04452 - 1934.136261 * centuries) * DEGREES,
+        (297.85036 + 445267.111480 * centuries) * SLC_DEGREE_RAD,
+        (357.52772 + 35999.050340 * centuries) * SLC_DEGREE_RAD,
+        (134.96298 + 477198.867398 * centuries) * SLC_DEGREE_RAD,
+        (93.27191 + 483202.017538 * centuries) * SLC_DEGREE_RAD,
+        (125.04452 - 1934.136261 * centuries) * SLC_DEGREE_RAD,
     };
     double sum = 0.0;
     for (size_t k = 0; k < sizeof terms / sizeof terms[0]; k++) {
@@ -75,33 +72,35 @@ static double nutation_in_longitude(double centuries) {
         }
         sum += terms[k][5] * sin(angle);
     }
-    return sum * 1e-4 * ARCSECONDS;
+    return sum * 1e-4 * SLC_ARCSECOND_RAD;
 }
 
 double slci_sidereal_time(double jd_utc, double longitude_rad) {
-    const double days_ut1 = (jd_utc - J2000_JD) + UT1_MINUS_UTC_S / SECONDS_PER_DAY;
-    const double t = ((jd_utc - J2000_JD) + TT_MINUS_UTC_S / SECONDS_PER_DAY) / DAYS_PER_CENTURY;
+    const double days_ut1 = (jd_utc - J2000_JD) + UT1_MINUS_UTC_S / SLC_SECONDS_PER_DAY;
+    const double t =
+        ((jd_utc - J2000_JD) + TT_MINUS_UTC_S / SLC_SECONDS_PER_DAY) / DAYS_PER_CENTURY;
     /* Whole turns of the two products are taken out apart, or their rounding would show. */
     const double turns =
         0.7790572732640 + fmod(days_ut1, 1.0) + fmod((EARTH_RATE - 1.0) * days_ut1, 1.0);
     const double precession =
-        (0.014506 + t * (4612.156534 + t * (1.3915817 - t * 0.00000044))) * ARCSECONDS;
-    const double obliquity = (84381.406 - 46.836769 * t) * ARCSECONDS;
-    const double node = (125.04452 - 1934.136261 * t) * DEGREES;
+        (0.014506 + t * (4612.156534 + t * (1.3915817 - t * 0.00000044))) * SLC_ARCSECOND_RAD;
+    const double obliquity = (84381.406 - 46.836769 * t) * SLC_ARCSECOND_RAD;
+    const double node = (125.04452 - 1934.136261 * t) * SLC_DEGREE_RAD;
     const double equinoxes = nutation_in_longitude(t) * cos(obliquity) +
-                             (0.00264 * sin(node) + 0.000063 * sin(2.0 * node)) * ARCSECONDS;
-    const double angle = fmod(2.0 * PI * turns + precession + equinoxes + longitude_rad, 2.0 * PI);
-    return angle < 0.0 ? angle + 2.0 * PI : angle;
+                             (0.00264 * sin(node) + 0.000063 * sin(2.0 * node)) * SLC_ARCSECOND_RAD;
+    const double angle =
+        fmod(SLC_TWO_PI * turns + precession + equinoxes + longitude_rad, SLC_TWO_PI);
+    return angle < 0.0 ? angle + SLC_TWO_PI : angle;
 }
 
 double slci_transit_jd(double ra_rad, double longitude_rad) {
     double jd = SLCI_EPOCH_JD;
-    double ahead = fmod(ra_rad - slci_sidereal_time(jd, longitude_rad), 2.0 * PI);
-    ahead += ahead < 0.0 ? 2.0 * PI : 0.0;
+    double ahead = fmod(ra_rad - slci_sidereal_time(jd, longitude_rad), SLC_TWO_PI);
+    ahead += ahead < 0.0 ? SLC_TWO_PI : 0.0;
     /* The second step takes out what nutation changes on the way. */
     for (int k = 0; k < 3; k++) {
-        jd += ahead / (2.0 * PI) / EARTH_RATE;
-        ahead = remainder(ra_rad - slci_sidereal_time(jd, longitude_rad), 2.0 * PI);
+        jd += ahead / SLC_TWO_PI / EARTH_RATE;
+        ahead = remainder(ra_rad - slci_sidereal_time(jd, longitude_rad), SLC_TWO_PI);
     }
     return jd;
 }

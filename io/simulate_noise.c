@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define PI 3.14159265358979323846
+#include "core/constants.h"
 
 void slci_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
     uint32_t c[4] = {counter[0], counter[1], counter[2], counter[3]};
@@ -36,7 +36,7 @@ void slci_noise(uint64_t seed, int64_t row, int64_t channel, int polarisation, d
     uint32_t bits[4];
     slci_philox(counter, key, bits);
     const double radius = sqrt(-2.0 * log(uniform(bits[0], bits[1])));
-    const double angle = 2.0 * PI * uniform(bits[2], bits[3]);
+    const double angle = SLC_TWO_PI * uniform(bits[2], bits[3]);
     out[0] = radius * cos(angle);
     out[1] = radius * sin(angle);
 }

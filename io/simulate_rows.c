@@ -13,12 +13,8 @@
 #include <stdlib.h>
 
 #include "core/checked.h"
+#include "core/constants.h"
 #include "io/simulate_noise.h"
-
-#define PI 3.14159265358979323846
-#define DEGREES (PI / 180.0)
-#define LIGHT_M_PER_S 299792458.0
-#define SECONDS_PER_DAY 86400.0
 
 /* One block and all that goes with it stays below this, single rows excepted. */
 #define BLOCK_BYTES ((int64_t)48 << 20)
@@ -62,8 +58,8 @@ void slci_row_order_init(const slc_simulate_options *options, const slci_telesco
     out->n_times = slc_ceil_div(options->n_rows, out->n_pairs);
     out->n_baselines = slc_min_i64(options->n_rows, out->n_pairs);
     out->cadence_s = options->hours * 3600.0 / (double)out->n_times;
-    out->first_jd = slci_transit_jd(options->ra_rad, telescope->longitude_deg * DEGREES) -
-                    0.5 * (double)(out->n_times - 1) * out->cadence_s / SECONDS_PER_DAY;
+    out->first_jd = slci_transit_jd(options->ra_rad, telescope->longitude_deg * SLC_DEGREE_RAD) -
+                    0.5 * (double)(out->n_times - 1) * out->cadence_s / SLC_SECONDS_PER_DAY;
 }
 
 /* Room for a × b × c elements; NULL where the product or the memory is too large. */
@@ -123,10 +119,10 @@ static void prepare_pairs(slci_row_maker *maker) {
 static slc_status prepare_sky(slci_row_maker *maker, const slc_sky *sky) {
     const slc_simulate_options *options = maker->options;
     const double reference_hz = sky->reference_hz > 0.0 ? sky->reference_hz : options->freq_hz;
-    const double width = PI / (2.0 * sqrt(log(2.0)));
+    const double width = SLC_PI / (2.0 * sqrt(log(2.0)));
     for (int64_t c = 0; c < options->n_channels; c++) {
         const double freq_hz = options->freq_hz + (double)c * options->channel_width_hz;
-        maker->wavelengths_per_metre[c] = freq_hz / LIGHT_M_PER_S;
+        maker->wavelengths_per_metre[c] = freq_hz / SLC_SPEED_OF_LIGHT_M_S;
         for (int64_t k = 0; k < sky->n_components; k++) {
             const slc_sky_component *component = &sky->components[k];
             const double flux_jy =
@@ -206,10 +202,10 @@ static void make_geometry(slci_row_maker *maker, int64_t i) {
     const int64_t row = maker->first_row + i;
     const int64_t time = row / order->n_pairs;
     const int64_t *pair = maker->pair + 2 * (row % order->n_pairs);
-    const double jd = order->first_jd + (double)time * order->cadence_s / SECONDS_PER_DAY;
-    const double lst_rad = slci_sidereal_time(jd, telescope->longitude_deg * DEGREES);
+    const double jd = order->first_jd + (double)time * order->cadence_s / SLC_SECONDS_PER_DAY;
+    const double lst_rad = slci_sidereal_time(jd, telescope->longitude_deg * SLC_DEGREE_RAD);
     double matrix[3][3];
-    slci_uvw_matrix(telescope->latitude_deg * DEGREES, lst_rad - maker->options->ra_rad,
+    slci_uvw_matrix(telescope->latitude_deg * SLC_DEGREE_RAD, lst_rad - maker->options->ra_rad,
                     maker->options->dec_rad, matrix);
     const double *from = telescope->antennas[pair[0]].enu_m;
     const double *to = telescope->antennas[pair[1]].enu_m;
@@ -248,7 +244,7 @@ static void add_component(const slci_row_maker *maker, int64_t k, const double *
         }
         double sine = 0.0;
         double cosine = 0.0;
-        sincos(2.0 * PI * turns, &sine, &cosine);
+        sincos(SLC_TWO_PI * turns, &sine, &cosine);
         sums[2 * c] += amplitude * cosine;
         sums[2 * c + 1] += amplitude * sine;
     }

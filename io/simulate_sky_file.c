@@ -12,18 +12,16 @@
  * the frequency to which fluxes with an index belong; without it, the first channel's. */
 #include <errno.h>
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/checked.h"
+#include "core/constants.h"
+#include "core/sky.h"
+#include "core/units.h"
 #include "io/simulate.h"
-
-#define PI 3.14159265358979323846
-#define DEGREES (PI / 180.0)
-#define ARCSECONDS (PI / 648000.0)
 
 /* A line has at most seven words; more are counted and refused. */
 #define MAX_WORDS 8
@@ -34,7 +32,6 @@
 typedef struct sky_reader {
     const char *path;
     int64_t line;
-    locale_t plain; /* numbers have a point, whatever the caller's locale says */
     double ra_rad, dec_rad;
     int64_t capacity;
     slc_sky sky;
@@ -45,75 +42,29 @@ typedef struct sky_reader {
     SLC_FAIL(SLC_ERROR_INPUT, "%s:%" PRId64 ": " format, (reader)->path, (reader)->line, \
              __VA_ARGS__)
 
-/* A decimal number at the start of the text; *end is behind it. NAN where there is none. */
-static double leading_number(const sky_reader *reader, const char *text, const char **end) {
-    const char *digits = text + (text[0] == '+' || text[0] == '-' ? 1 : 0);
-    const bool is_decimal = strspn(digits, ".0123456789") > 0 && strncasecmp(digits, "0x", 2) != 0;
-    char *behind = NULL;
-    const double value = is_decimal ? strtod_l(text, &behind, reader->plain) : (double)NAN;
-    *end = behind == NULL ? text : behind;
-    return *end == text || !isfinite(value) ? (double)NAN : value;
-}
-
 static slc_status parse_number(const sky_reader *reader, const char *what, const char *text,
                                double *out) {
-    const char *end = NULL;
-    const double value = leading_number(reader, text, &end);
-    if (isnan(value) || *end != '\0') {
+    if (slci_parse_number(text, out) != SLC_OK) {
         return FAIL_LINE(reader, "%s is '" SHOWN "', expected a number such as 1.5 or 2e-3", what,
                          text);
     }
-    *out = value;
     return SLC_OK;
 }
 
 static slc_status parse_angle(const sky_reader *reader, const char *what, const char *text,
                               double bare_rad, double *out_rad) {
-    static const struct {
-        const char *name;
-        double rad;
-    } units[] = {{"deg", DEGREES},           {"amin", 60.0 * ARCSECONDS}, {"asec", ARCSECONDS},
-                 {"mas", 1e-3 * ARCSECONDS}, {"uas", 1e-6 * ARCSECONDS},  {"rad", 1.0}};
-    const char *end = NULL;
-    const double value = leading_number(reader, text, &end);
-    double unit = *end == '\0' ? bare_rad : 0.0;
-    for (size_t k = 0; k < sizeof units / sizeof units[0]; k++) {
-        unit = strcmp(end, units[k].name) == 0 ? units[k].rad : unit;
+    double value = 0.0;
+    if (slci_parse_number(text, &value) == SLC_OK) {
+        *out_rad = value * bare_rad;
+        return SLC_OK;
     }
-    if (isnan(value) || unit <= 0.0) {
+    if (slci_parse_angle(text, out_rad) != SLC_OK) {
         return FAIL_LINE(reader,
-                         "%s is '" SHOWN
-                         "', expected a number, alone or with deg, amin, asec, mas, "
-                         "uas or rad",
+                         "%s is '" SHOWN "', expected a number, alone or with deg, amin, asec, "
+                         "mas, uas or rad",
                          what, text);
     }
-    *out_rad = value * unit;
     return SLC_OK;
-}
-
-/* "12:34:56.7", with a sign where `is_signed`, in units of its first number. False: it is not. */
-static bool parse_sexagesimal(const sky_reader *reader, const char *text, bool is_signed,
-                              double *out) {
-    const bool is_negative = is_signed && text[0] == '-';
-    const char *next = text + (is_signed && (text[0] == '-' || text[0] == '+') ? 1 : 0);
-    double parts[2] = {0.0, 0.0};
-    for (int k = 0; k < 2; k++) {
-        const size_t n = strspn(next, "0123456789");
-        if (n < 1 || n > 3 || next[n] != ':') {
-            return false;
-        }
-        parts[k] = (double)strtol(next, NULL, 10);
-        next += n + 1;
-    }
-    const char *end = NULL;
-    const double seconds = leading_number(reader, next, &end);
-    if (strspn(next, ".0123456789") != strlen(next) || isnan(seconds) || *end != '\0' ||
-        parts[1] >= 60.0 || seconds >= 60.0) {
-        return false;
-    }
-    const double value = parts[0] + parts[1] / 60.0 + seconds / 3600.0;
-    *out = is_negative ? -value : value;
-    return true;
 }
 
 static slc_status parse_position(const sky_reader *reader, const char *ra_text,
@@ -121,9 +72,10 @@ static slc_status parse_position(const sky_reader *reader, const char *ra_text,
     double ra = 0.0;
     double dec = 0.0;
     if (strchr(ra_text, ':') == NULL) {
-        SLC_TRY(parse_angle(reader, "the right ascension", ra_text, DEGREES, &ra));
-    } else if (parse_sexagesimal(reader, ra_text, false, &ra) && ra < 24.0) {
-        ra *= 15.0 * DEGREES;
+        SLC_TRY(parse_angle(reader, "the right ascension", ra_text, SLC_DEGREE_RAD, &ra));
+    } else if (strchr("+-", ra_text[0]) == NULL && slci_parse_sexagesimal(ra_text, "::", &ra) &&
+               ra < 24.0) {
+        ra *= 15.0 * SLC_DEGREE_RAD;
     } else {
         return FAIL_LINE(reader,
                          "the right ascension is '" SHOWN
@@ -132,30 +84,26 @@ static slc_status parse_position(const sky_reader *reader, const char *ra_text,
                          ra_text);
     }
     if (strchr(dec_text, ':') == NULL) {
-        SLC_TRY(parse_angle(reader, "the declination", dec_text, DEGREES, &dec));
-    } else if (parse_sexagesimal(reader, dec_text, true, &dec)) {
-        dec *= DEGREES;
+        SLC_TRY(parse_angle(reader, "the declination", dec_text, SLC_DEGREE_RAD, &dec));
+    } else if (slci_parse_sexagesimal(dec_text, "::", &dec)) {
+        dec *= SLC_DEGREE_RAD;
     } else {
         return FAIL_LINE(reader,
                          "the declination is '" SHOWN "', expected d:m:s such as -40:44:02.1, or "
                          "degrees",
                          dec_text);
     }
-    if (!(fabs(dec) <= PI / 2.0) || !(fabs(ra) <= 2.0 * PI)) {
+    if (!(fabs(dec) <= SLC_PI / 2.0) || !(fabs(ra) <= SLC_TWO_PI)) {
         return FAIL_LINE(reader, "there is no place on the sky at " SHOWN " " SHOWN, ra_text,
                          dec_text);
     }
-    /* The orthographic projection about the phase centre. */
-    const double east = ra - reader->ra_rad;
-    const double north = reader->dec_rad;
-    if (sin(north) * sin(dec) + cos(north) * cos(dec) * cos(east) <= 0.0) {
+    if (!slci_sky_to_cosines(reader->ra_rad, reader->dec_rad, ra, dec, &component->l,
+                             &component->m)) {
         return FAIL_LINE(reader,
                          "the source at " SHOWN " " SHOWN
                          " lies 90 degrees or more from the phase centre",
                          ra_text, dec_text);
     }
-    component->l = cos(dec) * sin(east);
-    component->m = sin(dec) * cos(north) - cos(dec) * sin(north) * cos(east);
     return SLC_OK;
 }
 
@@ -167,7 +115,8 @@ static slc_status check_component(const sky_reader *reader, const slc_sky_compon
     }
     if (!(component->minor_rad >= 0.0 && component->major_rad >= component->minor_rad)) {
         return FAIL_LINE(reader, "the axes are %g and %g arcseconds, expected major >= minor >= 0",
-                         component->major_rad / ARCSECONDS, component->minor_rad / ARCSECONDS);
+                         component->major_rad / SLC_ARCSECOND_RAD,
+                         component->minor_rad / SLC_ARCSECOND_RAD);
     }
     return SLC_OK;
 }
@@ -185,9 +134,11 @@ static slc_status parse_columns(const sky_reader *reader, char *const *words, in
     SLC_TRY(parse_position(reader, words[0], words[1], component));
     SLC_TRY(parse_number(reader, "the flux", words[2], &component->flux_jy));
     if (n_words >= 6) {
-        SLC_TRY(parse_angle(reader, "the major axis", words[3], ARCSECONDS, &component->major_rad));
-        SLC_TRY(parse_angle(reader, "the minor axis", words[4], ARCSECONDS, &component->minor_rad));
-        SLC_TRY(parse_angle(reader, "the angle", words[5], DEGREES, &component->angle_rad));
+        SLC_TRY(parse_angle(reader, "the major axis", words[3], SLC_ARCSECOND_RAD,
+                            &component->major_rad));
+        SLC_TRY(parse_angle(reader, "the minor axis", words[4], SLC_ARCSECOND_RAD,
+                            &component->minor_rad));
+        SLC_TRY(parse_angle(reader, "the angle", words[5], SLC_DEGREE_RAD, &component->angle_rad));
     }
     if (n_words == 7) {
         SLC_TRY(parse_number(reader, "the index", words[6], &component->spectral_index));
@@ -208,9 +159,9 @@ static slc_status parse_pairs(const sky_reader *reader, char *const *words, int 
                                     &component->minor_rad,
                                     &component->angle_rad,
                                     &component->spectral_index};
-    static const double bare_rad[N_KEYS] = {[KEY_MAJOR] = ARCSECONDS,
-                                            [KEY_MINOR] = ARCSECONDS,
-                                            [KEY_PA] = DEGREES}; /* 0: a plain number */
+    static const double bare_rad[N_KEYS] = {[KEY_MAJOR] = SLC_ARCSECOND_RAD,
+                                            [KEY_MINOR] = SLC_ARCSECOND_RAD,
+                                            [KEY_PA] = SLC_DEGREE_RAD}; /* 0: a plain number */
     bool has[N_KEYS] = {false};
     for (int w = 0; w < n_words; w++) {
         int key = 0;
@@ -323,11 +274,6 @@ slc_status slc_sky_read(const char *path, double ra_rad, double dec_rad, slc_sky
     sky_reader reader = {.path = path, .ra_rad = ra_rad, .dec_rad = dec_rad};
     FILE *file = NULL;
     slc_status status = SLC_OK;
-    reader.plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (reader.plain == (locale_t)0) {
-        status = SLC_FAIL(SLC_ERROR_MEMORY, "no memory to read the sky");
-        goto done;
-    }
     file = fopen(path, "re");
     if (file == NULL) {
         status = SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
@@ -337,9 +283,6 @@ slc_status slc_sky_read(const char *path, double ra_rad, double dec_rad, slc_sky
 done:
     if (file != NULL) {
         (void)fclose(file);
-    }
-    if (reader.plain != (locale_t)0) {
-        freelocale(reader.plain);
     }
     if (status != SLC_OK) {
         slc_sky_destroy(&reader.sky);

@@ -9,14 +9,13 @@
 #include <strings.h>
 
 #include "core/checked.h"
+#include "core/constants.h"
 #include "io/h5_header.h"
 #include "io/uvh5.h"
 
 /* More channels, polarisations or antennas than these are a damaged header. */
 #define MAX_CHANNELS ((int64_t)1 << 28)
 #define MAX_POLARISATIONS 64
-
-#define RADIANS_PER_DEGREE (M_PI / 180.0)
 
 /* "(180, 8, 2)". */
 static void shape_text(int rank, const int64_t *shape, char *out, size_t capacity) {
@@ -338,9 +337,9 @@ static slc_status read_texts(slci_uvh5 *uvh5) {
     SLC_TRY(slci_h5_get_text(uvh5->file, path, "/Header/timesys", text, sizeof text));
     header->is_time_utc = text[0] == '\0' || strcasecmp(text, "utc") == 0;
     SLC_TRY(slci_h5_get_number_or(uvh5->file, path, "/Header/latitude", (double)NAN, &degrees));
-    header->latitude_rad = degrees * RADIANS_PER_DEGREE;
+    header->latitude_rad = degrees * SLC_DEGREE_RAD;
     SLC_TRY(slci_h5_get_number_or(uvh5->file, path, "/Header/longitude", (double)NAN, &degrees));
-    header->longitude_rad = degrees * RADIANS_PER_DEGREE;
+    header->longitude_rad = degrees * SLC_DEGREE_RAD;
     SLC_TRY(slci_h5_get_text(uvh5->file, path, "/Header/telescope_frame", text, sizeof text));
     if (strcasecmp(text, "mcmf") == 0) {
         header->longitude_rad =
@@ -353,7 +352,7 @@ static slc_status read_texts(slci_uvh5 *uvh5) {
 static slc_status check_horizon_frame(const slci_uvh5 *uvh5) {
     const slci_vis_header *header = &uvh5->base.header;
     if (header->phase.kind != SLCI_PHASE_SKY &&
-        !(fabs(header->latitude_rad) <= (double)M_PI_2 + 1e-9)) {
+        !(fabs(header->latitude_rad) <= SLC_PI / 2.0 + 1e-9)) {
         return SLC_FAIL(
             SLC_ERROR_INPUT,
             "%s: /Header/latitude is %g rad, expected the telescope's latitude, which is "

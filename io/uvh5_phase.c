@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "core/checked.h"
+#include "core/constants.h"
 #include "io/h5_header.h"
 #include "io/uvh5.h"
 
@@ -46,7 +47,7 @@ static slc_status set_frame(const char *path, const char *frame, double epoch, s
 
 static slc_status check_place(const char *path, const char *lon_name, const char *lat_name,
                               const slci_phase *phase) {
-    if (!isfinite(phase->lon_rad) || !(fabs(phase->lat_rad) <= (double)M_PI_2 + 1e-9)) {
+    if (!isfinite(phase->lon_rad) || !(fabs(phase->lat_rad) <= SLC_PI / 2.0 + 1e-9)) {
         return SLC_FAIL(SLC_ERROR_INPUT,
                         "%s: the phase centre is missing or impossible: %s = %g, %s = %g rad", path,
                         lon_name, phase->lon_rad, lat_name, phase->lat_rad);
@@ -149,7 +150,7 @@ void slci_uvh5_phase_at(slci_uvh5 *uvh5, double jd) {
     const double span = times[k + 1] - times[k];
     const double part = span > 0.0 ? fmin(fmax((jd - times[k]) / span, 0.0), 1.0) : 0.0;
     /* The shorter way round, because right ascension jumps by a turn at 0. */
-    uvh5->base.header.phase.lon_rad = lon[k] + part * remainder(lon[k + 1] - lon[k], 2 * M_PI);
+    uvh5->base.header.phase.lon_rad = lon[k] + part * remainder(lon[k + 1] - lon[k], SLC_TWO_PI);
     uvh5->base.header.phase.lat_rad = lat[k] + part * (lat[k + 1] - lat[k]);
 }
 

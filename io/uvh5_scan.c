@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/checked.h"
+#include "core/constants.h"
 #include "io/uvh5.h"
 
 /* Buffers of a pass, [SLCI_UVH5_PASS_ROWS] each. */
@@ -32,8 +33,8 @@ slc_status slci_uvh5_rows_i64(const slci_h5_dataset *set, int64_t origin, int64_
  * terms past the linear one: 0.1 s of time in this century), plus the longitude. */
 static double sidereal_time(double jd, double longitude_rad) {
     const double degrees = 280.46061837 + 360.98564736629 * (jd - 2451545.0);
-    const double angle = fmod(degrees * (M_PI / 180.0) + longitude_rad, 2 * M_PI);
-    return angle < 0.0 ? angle + 2 * M_PI : angle;
+    const double angle = fmod(degrees * SLC_DEGREE_RAD + longitude_rad, SLC_TWO_PI);
+    return angle < 0.0 ? angle + SLC_TWO_PI : angle;
 }
 
 static slc_status read_rows(const slci_uvh5 *uvh5, int64_t row, int64_t n, const pass *rows) {

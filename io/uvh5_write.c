@@ -15,13 +15,13 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "io/h5_codec.h"
 #include "io/h5_file.h"
 #include "io/outfile.h"
 #include "io/uvh5_parts.h"
 
 #define CHUNK_BYTES ((int64_t)1 << 20)        /* of visdata, where the caller has no wish */
 #define MAX_CHUNK_BYTES ((int64_t)UINT32_MAX) /* HDF5's limit */
-#define ZSTD_FILTER 32015
 
 enum field_index {
     FIELD_UVW,
@@ -152,7 +152,7 @@ static hid_t make_layout(const slc_uvh5_writer *writer, bool is_data, hid_t type
                  H5Pset_fill_time(list, H5D_FILL_TIME_ALLOC) >= 0;
     if (is_ok && writer->zstd_level > 0) {
         is_ok = H5Pset_shuffle(list) >= 0 &&
-                H5Pset_filter(list, ZSTD_FILTER, H5Z_FLAG_MANDATORY, 1, &level) >= 0;
+                H5Pset_filter(list, SLCI_H5_FILTER_ZSTD, H5Z_FLAG_MANDATORY, 1, &level) >= 0;
     }
     if (!is_ok) {
         (void)H5Pclose(list);

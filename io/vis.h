@@ -1,4 +1,5 @@
-/* Visibility sets as sources: UVH5 of every version, and plain sets in HDF5 or .npz.
+/* Visibility sets as sources: UVH5 of the memo's versions 0.x and 1.x (2 and later are
+ * refused), and plain sets in HDF5 or .npz.
  * One or several files are one set whose rows follow each other in the order given. Selection,
  * polarisation, flags and weights are applied while reading, so what comes out is ready to be summed:
  * unused samples have weight 0 and value 0.
@@ -112,6 +113,9 @@ SLC_API SLC_MUST_USE slc_status slc_vis_open(const char *const *paths, int n_pat
 
 /* Lent; lives as long as the source. */
 SLC_API const slc_vis_meta *slc_vis_get_meta(const slc_source *source);
+
+/* The name of an AIPS code such as meta->polarisations holds: "XX" for -5; "?" for what is no code. */
+SLC_API const char *slc_vis_polarisation_name(int code);
 
 /* As slc_source_read, and says how many of the box's samples were flagged or not finite. The source
  * itself keeps no such totals, because an image larger than the budget reads rows more than once.

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/constants.h"
 #include "io/vis_set.h"
-
-#define SPEED_OF_LIGHT_M_PER_S 299792458.0
 
 /* Turns of the sky in a day, Meeus 12.4. */
 #define SIDEREAL_RATE (360.98564736629 / 360.0)
@@ -16,12 +15,10 @@
 /* Two phase centres closer than this are one: a hundredth of the finest synthesised beams. */
 #define SAME_PLACE_RAD 1e-11
 
-#define SECONDS_PER_DAY 86400.0
-
 /* ---- polarisations ---------------------------------------------------------------------------- */
 
 /* AIPS memo 117; the codes of FITS are the same. */
-static const char *polarisation_name(int code) {
+const char *slc_vis_polarisation_name(int code) {
     static const char *const names[] = {"YX", "XY", "YY", "XX", "LR", "RL", "LL",
                                         "RR", "?",  "I",  "Q",  "U",  "V"};
     return code >= -8 && code <= 4 ? names[code + 8] : "?";
@@ -31,9 +28,9 @@ static void list_polarisations(const slci_vis_header *header, char *out, size_t 
     size_t used = 0;
     out[0] = '\0';
     for (int k = 0; k < header->n_polarisations && used < capacity; k++) {
-        used +=
-            (size_t)snprintf(out + used, capacity - used, "%s%s (%d)", k > 0 ? ", " : "",
-                             polarisation_name(header->polarisations[k]), header->polarisations[k]);
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s (%d)", k > 0 ? ", " : "",
+                                 slc_vis_polarisation_name(header->polarisations[k]),
+                                 header->polarisations[k]);
     }
 }
 
@@ -53,7 +50,7 @@ static void use_single(slci_vis *vis, int place) {
     vis->selection.used[0] = place;
     vis->meta.stokes = code;
     (void)snprintf(vis->meta.polarisation_text, sizeof vis->meta.polarisation_text, "%s",
-                   polarisation_name(code));
+                   slc_vis_polarisation_name(code));
 }
 
 static bool use_pair(slci_vis *vis, int code) {
@@ -71,7 +68,7 @@ static bool use_pair(slci_vis *vis, int code) {
     (void)snprintf(vis->meta.polarisation_text, sizeof vis->meta.polarisation_text,
                    header->is_polarisation_sum ? "I = %s + %s (pol_convention 'sum')"
                                                : "I = (%s + %s) / 2",
-                   polarisation_name(code), polarisation_name(code - 1));
+                   slc_vis_polarisation_name(code), slc_vis_polarisation_name(code - 1));
     return true;
 }
 
@@ -101,7 +98,7 @@ static slc_status choose_polarisation(slci_vis *vis, slc_polarisation wanted) {
                     "%s: there is no %s in this file, it has the polarisations %s (--pol)",
                     vis->parts[0]->path,
                     wants_intensity ? "I, nor XX with YY, nor RR with LL"
-                                    : polarisation_name(codes[wanted]),
+                                    : slc_vis_polarisation_name(codes[wanted]),
                     names);
 }
 
@@ -147,7 +144,7 @@ static slc_status check_phase(const slci_vis_part *first, const slci_vis_part *o
         return disagree(first, other, "the kind or frame of their phase centre");
     }
     const bool has_place = a->kind != SLCI_PHASE_UNPROJECTED;
-    if (has_place && (fabs(remainder(a->lon_rad - b->lon_rad, 2 * M_PI)) > SAME_PLACE_RAD ||
+    if (has_place && (fabs(remainder(a->lon_rad - b->lon_rad, SLC_TWO_PI)) > SAME_PLACE_RAD ||
                       fabs(a->lat_rad - b->lat_rad) > SAME_PLACE_RAD)) {
         return SLC_FAIL(SLC_ERROR_INPUT,
                         "%s and %s are not one set: their phase centres are (%.9g, %.9g) and "
@@ -193,7 +190,7 @@ static slc_status choose_channels(slci_vis *vis, const slc_vis_options *options)
         const double freq_hz = header->freq_hz[options->channel_begin + c];
         vis->freq_hz[c] = freq_hz;
         vis->channel_width_hz[c] = header->channel_width_hz[options->channel_begin + c];
-        vis->wavelengths_per_metre[c] = header->is_plain ? 1.0 : freq_hz / SPEED_OF_LIGHT_M_PER_S;
+        vis->wavelengths_per_metre[c] = header->is_plain ? 1.0 : freq_hz / SLC_SPEED_OF_LIGHT_M_S;
     }
     vis->selection.channel_begin = options->channel_begin;
     vis->selection.n_channels = n;
@@ -300,8 +297,8 @@ static void from_horizon(double azimuth, double elevation, double latitude, doub
 }
 
 static double positive_angle(double angle) {
-    const double turned = fmod(angle, 2 * M_PI);
-    return turned < 0.0 ? turned + 2 * M_PI : turned;
+    const double turned = fmod(angle, SLC_TWO_PI);
+    return turned < 0.0 ? turned + SLC_TWO_PI : turned;
 }
 
 /* Data that follow the ground: where that was in the sky in the middle of the set. */
@@ -311,7 +308,7 @@ static void place_horizon(slci_vis *vis, const slci_time_info *first, const slci
     slc_vis_meta *meta = &vis->meta;
     double lst = 0.0;
     if (first != NULL && isfinite(first->lst_rad)) {
-        const double turned = (last->jd - first->jd) * SIDEREAL_RATE * 2 * M_PI;
+        const double turned = (last->jd - first->jd) * SIDEREAL_RATE * SLC_TWO_PI;
         lst = first->lst_rad + 0.5 * turned;
         meta->smear_rad = turned;
         meta->equinox =
@@ -364,7 +361,7 @@ slc_status slci_vis_place(slci_vis *vis, const slci_vis_sets *sets,
     find_used(&vis->selection, sets->time_info, sets->times.n, &first, &last);
     if (first != NULL && first->jd > 0.0 && header->is_time_utc) {
         const double half = isfinite(first->integration_s) ? 0.5 * first->integration_s : 0.0;
-        meta->start_jd_utc = first->jd - half / SECONDS_PER_DAY;
+        meta->start_jd_utc = first->jd - half / SLC_SECONDS_PER_DAY;
     }
     /* Averages over baseline-dependent times, which some correlators write. */
     if (sets->integration_high_s > 1.000001 * sets->integration_low_s && !options->weight_by_time) {

@@ -2,7 +2,7 @@
  * A part is opened (header checked), asked what it holds, scanned once for what only the rows know,
  * told the selection, and then read in runs of rows.
  *
- *     SLC_TRY(slci_uvh5_open(path, options, n_parts, &part));
+ *     SLC_TRY(slci_uvh5_open(path, file, options, &part));
  *     SLC_TRY(part->ops->scan(part, &sets));
  */
 #ifndef SLC_IO_VIS_PART_H

@@ -1,12 +1,10 @@
 /* Plain visibility sets: u, v, w in wavelengths, visibilities, and perhaps weights, as columns.
  * The same rows whether the columns lie in an HDF5 file (read run by run) or in memory (an .npz).
  *
- *     SLC_TRY(slci_plain_check(plain));       // after the columns are filled in
+ *     SLC_TRY(slci_plain_check(plain, options));       // after the columns are filled in
  */
 #ifndef SLC_IO_VIS_PLAIN_H
 #define SLC_IO_VIS_PLAIN_H
-
-#include <pthread.h>
 
 #include "io/h5_data.h"
 #include "io/vis_part.h"
@@ -26,7 +24,6 @@ enum {
 
 /* A dataset (.set.id not 0) or memory (not NULL), never both; neither: there is no such column. */
 typedef struct slci_plain_column {
-    const char *name;
     slci_h5_dataset set;   /* shape, type and texts are filled in for memory too */
     unsigned char *memory; /* dense, C order, owned */
 } slci_plain_column;

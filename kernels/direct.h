@@ -127,6 +127,7 @@ typedef struct slc_direct_request {
     double epsilon; /* > 0 */
     int n_parts;    /* 1 or 2 */
     bool is_psf;
+    int64_t tile_pixels; /* 0: chosen; else this kernel tile, as another pass of the run has it */
 } slc_direct_request;
 
 /* Fills in the setup. SLC_ERROR_ARGUMENT for sizes below 1, epsilon not in (0, 1) or, below what the

@@ -119,14 +119,14 @@ static int terms_used(const slc_direct_setup *setup) {
 
 /* The host's kernel tile: the cheapest of the model; 256 only where it gains a tenth, because its
  * sums take four times the memory. */
-static void choose_host_tile(slc_direct_setup *setup) {
+static void choose_host_tile(slc_direct_setup *setup, int64_t wanted) {
     static const int64_t sizes[] = {128, 64, 32, 256};
     const int64_t longest = slc_max_i64(setup->geometry.nx, setup->geometry.ny);
     int64_t best = 0;
     double best_cycles = 0.0;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        if (best > 0 && sizes[i] / 2 >= longest) {
-            continue; /* no better than half of it */
+        if (wanted > 0 ? sizes[i] != wanted : best > 0 && sizes[i] / 2 >= longest) {
+            continue; /* not asked for, or no better than half of it */
         }
         setup->tile_pixels = sizes[i];
         setup->block_samples = block_samples(sizes[i]);
@@ -137,6 +137,7 @@ static void choose_host_tile(slc_direct_setup *setup) {
             best_cycles = cycles;
         }
     }
+    assert(best > 0);
     setup->tile_pixels = best;
     setup->block_samples = block_samples(best);
     setup->max_terms = terms_used(setup);
@@ -220,7 +221,7 @@ slc_status slc_direct_choose(const slc_direct_request *request, slc_direct_setup
         SLC_TRY(check_cuda_phase(&setup));
     } else {
         setup.max_terms = MOST_TERMS;
-        choose_host_tile(&setup);
+        choose_host_tile(&setup, request->tile_pixels);
     }
     *out = setup;
     return SLC_OK;

@@ -249,7 +249,7 @@ static slc_status finish_entry(slci_run *run, slci_ring_entry *entry) {
     entry->is_in_flight = false;
     run->n_done++;
     if (run->options->progress != NULL) {
-        run->options->progress(run->options->progress_context, run->n_done, run->plan->n_tiles);
+        run->options->progress(run->options->progress_context, entry->step + 1, run->plan->n_tiles);
     }
     return SLC_OK;
 }
@@ -314,6 +314,7 @@ static slc_status enqueue_tile(slci_run *run, const slc_tile *tile, const slc_ti
     for (int i = 0; i < run->n_outputs; i++) {
         SLC_TRY(advance_output(run, &run->output[i], tile));
     }
+    entry->step = tile->index;
     *entry->staging = *tile;
     SLC_TRY(slc_stream_copy(run->copy_in, entry->d_tile, entry->staging, (int64_t)sizeof(slc_tile),
                             SLC_COPY_TO_DEVICE));

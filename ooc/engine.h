@@ -22,6 +22,8 @@
 extern "C" {
 #endif
 
+/* `done_tiles` of the plan's `n_tiles` are behind the run; skipped ones count when a later one has
+ * run. */
 typedef void (*slc_engine_progress)(void *context, int64_t done_tiles, int64_t n_tiles);
 
 /* Everything is lent for the call. */

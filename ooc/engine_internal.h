@@ -84,6 +84,7 @@ typedef struct slci_ring_entry {
     slc_event *ready; /* copy-in stream: description and inputs are there */
     slc_event *begin; /* compute stream */
     slc_event *end;   /* compute stream */
+    int64_t step;     /* of the plan */
     bool is_in_flight;
 } slci_ring_entry;
 

@@ -16,8 +16,10 @@
  *
  * Memory grows with every extent and with the slots, so the smallest plan is one granule a tile and
  * one slot; its size is the smallest budget that works. The search walks extents that grow by about
- * 1.4 from one granule to the whole axis, all orders of at most four axes, and 1 to max_slots slots:
- * at most some hundred thousand plans, each a few dozen operations.
+ * 1.4 from one granule to the whole axis, all orders of the axes, and 1 to max_slots slots: for three
+ * axes some hundred thousand plans at most, each a few dozen operations.
+ *
+ * An ordered axis carries state from tile to tile, so nothing may turn faster than it.
  */
 #include "ooc/plan.h"
 
@@ -40,6 +42,9 @@
 
 #define DEFAULT_MAX_SLOTS 4
 
+/* No plan moves more than this of one operand: twelve of them still fit 64 bits. */
+#define MOST_BYTES 0x1p59
+
 slc_rates slc_rates_default(slc_device_kind device) {
     /* One core decodes about 1.3 GB/s of compressed data; buses as in a PCIe 4 machine. The host
      * device copies at the speed of one thread's memcpy. */
@@ -54,6 +59,19 @@ slc_rates slc_rates_default(slc_device_kind device) {
         rates.step_seconds = 50e-6;
     }
     return rates;
+}
+
+/* Rates that are not given are the host's defaults. */
+static void fill_rates(slc_rates *rates) {
+    const slc_rates usual = slc_rates_default(SLC_DEVICE_HOST);
+    double *const given[] = {&rates->read_bytes_per_s, &rates->h2d_bytes_per_s,
+                             &rates->d2h_bytes_per_s, &rates->write_bytes_per_s,
+                             &rates->step_seconds};
+    const double defaults[] = {usual.read_bytes_per_s, usual.h2d_bytes_per_s, usual.d2h_bytes_per_s,
+                               usual.write_bytes_per_s, usual.step_seconds};
+    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
+        *given[i] = *given[i] > 0 ? *given[i] : defaults[i];
+    }
 }
 
 const char *slc_bottleneck_name(slc_bottleneck bottleneck) {
@@ -145,14 +163,13 @@ static bool size_plan(const slc_job *job, const slc_plan_request *request, int n
     for (int o = 0; o < job->n_operands; o++) {
         const slc_operand *operand = &job->operands[o];
         slc_plan_operand *sized = &plan->operand[o];
-        int64_t own_tiles = 1;
+        bool moves = false; /* more than one tile of its own */
         for (int a = 0; a < job->n_axes; a++) {
-            own_tiles *= is_indexed_by(operand, a) ? slc_max_i64(plan->n_tiles_of[a], 1) : 1;
+            moves = moves || (is_indexed_by(operand, a) && plan->n_tiles_of[a] > 1);
         }
         if (size_operand(job, plan->tile, o, sized) != SLC_OK) {
             return false;
         }
-        const bool moves = own_tiles > 1;
         sized->placement = moves ? SLC_PLACE_STREAMED : SLC_PLACE_RESIDENT;
         if (operand->access == SLC_ACCESS_WORK) {
             sized->n_buffers = 1;
@@ -220,9 +237,23 @@ static double unit_reads(const slc_axis *axis, int64_t unit, int64_t tile) {
     return 1 + boundaries * (1 - whole) / n_units;
 }
 
+/* Whether ordered axes turn fastest, in the order of their numbers. */
+static bool keeps_order(const slc_job *job, const int *order) {
+    for (int depth = 1; depth < job->n_axes; depth++) {
+        if (job->axes[order[depth - 1]].kind == SLC_AXIS_ORDERED &&
+            (job->axes[order[depth]].kind != SLC_AXIS_ORDERED || order[depth] < order[depth - 1])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* How often and how much every operand moves in this order; false when an output would be revisited.
  * The counts are exact while they fit a double's 53 bits. */
 static bool count_traffic(const slc_job *job, slc_plan *plan) {
+    if (!keeps_order(job, plan->order)) {
+        return false;
+    }
     plan->n_passes = 1;
     plan->bytes_read = plan->bytes_h2d = plan->bytes_d2h = plan->bytes_written = 0;
     for (int o = 0; o < job->n_operands; o++) {
@@ -235,21 +266,24 @@ static bool count_traffic(const slc_job *job, slc_plan *plan) {
             const int64_t n = plan->n_tiles_of[plan->order[depth]];
             up_to_here *= n;
             if (is_indexed_by(operand, plan->order[depth])) {
-                own *= n;
+                own *= n; /* both stay within n_tiles, which was checked */
                 /* A loop of one tile changes nothing, so it does not make outer loops count. */
                 moves = n > 1 ? up_to_here : moves;
             }
         }
         if (plan->n_tiles == 0) {
-            moves = own = is_output(operand) || operand->rank == 0 ? 1 : 0;
+            moves = own = 0;
         }
         const int64_t repeats = own > 0 ? moves / own : 0;
-        if (is_output(operand) && repeats != 1) {
+        if (is_output(operand) && repeats > 1) {
             return false;
         }
         double bytes = (double)slc_dtype_bytes(operand->dtype) * (double)repeats;
         for (int d = 0; d < operand->rank; d++) {
             bytes *= sum_of_extents(job, plan, operand, d);
+        }
+        if (!(bytes < MOST_BYTES)) {
+            return false;
         }
         moved->n_moves = operand->access == SLC_ACCESS_WORK ? 0 : moves;
         moved->bytes_moved = operand->access == SLC_ACCESS_WORK ? 0 : (int64_t)bytes;
@@ -284,6 +318,11 @@ static void estimate_seconds(const slc_job *job, const slc_plan_request *request
         const double filled = fmin(cells, whole_cells);
         idle = ceil(filled / units) * units / filled;
     }
+    double tile_points = 1;
+    for (int a = 0; a < job->n_axes; a++) {
+        tile_points *= (double)slc_min_i64(plan->tile[a], job->axes[a].extent);
+    }
+    plan->seconds_tile = tile_points * request->seconds_per_point * idle;
     double seconds[SLC_BOUND_COUNT];
     seconds[SLC_BOUND_KERNEL] =
         points * request->seconds_per_point * idle + (double)plan->n_tiles * rates->step_seconds;
@@ -317,8 +356,13 @@ static void estimate_seconds(const slc_job *job, const slc_plan_request *request
     plan->seconds_write = seconds[SLC_BOUND_WRITE];
 }
 
-/* Faster first; where two are equally fast, the one that takes less memory. */
-static bool is_better(const slc_plan *a, const slc_plan *b) {
+/* Tiles short enough first, then the faster one; where two are equally fast, less memory. */
+static bool is_better(const slc_plan_request *request, const slc_plan *a, const slc_plan *b) {
+    const double most = request->most_tile_seconds;
+    if (most > 0 && (a->seconds_tile > most || b->seconds_tile > most) &&
+        a->seconds_tile != b->seconds_tile) {
+        return a->seconds_tile < b->seconds_tile;
+    }
     if (a->seconds_total != b->seconds_total) {
         return a->seconds_total < b->seconds_total;
     }
@@ -390,7 +434,7 @@ static void try_tile(const slc_job *job, const slc_plan_request *request, const 
                 continue;
             }
             estimate_seconds(job, request, &plan);
-            if (!*found || is_better(&plan, best)) {
+            if (!*found || is_better(request, &plan, best)) {
                 *best = plan;
                 *found = true;
             }
@@ -434,15 +478,18 @@ slc_status slc_plan_make(const slc_job *job, const slc_plan_request *request, sl
                         "plan: the allocation unit is %lld bytes, not 1 or more",
                         (long long)request->allocation_unit_bytes);
     }
-    slc_plan_request filled = *request;
-    if (filled.rates.read_bytes_per_s <= 0) {
-        filled.rates = slc_rates_default(SLC_DEVICE_HOST);
+    for (int o = 0; o < job->n_operands; o++) {
+        if (job->operands[o].is_sparse) {
+            return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                            "job %s: operand %s is sparse, which the planner does not place yet",
+                            job->name, job->operands[o].name);
+        }
     }
-    static int64_t const no_extent[SLC_MAX_AXES] = {0};
+    slc_plan_request filled = *request;
+    fill_rates(&filled.rates);
     int64_t candidate[SLC_MAX_AXES][MAX_CANDIDATES];
     int n_candidates[SLC_MAX_AXES] = {0};
-    int64_t extent[SLC_MAX_AXES];
-    memcpy(extent, no_extent, sizeof extent);
+    int64_t extent[SLC_MAX_AXES] = {0};
     for (int a = 0; a < job->n_axes; a++) {
         n_candidates[a] =
             list_candidates(&job->axes[a], request->unit[a], request->force_tile[a], candidate[a]);

@@ -35,9 +35,11 @@ typedef struct slc_plan_request {
     int64_t allocation_unit_bytes; /* the slab is a whole multiple of this; >= 1 */
     double seconds_per_point;      /* kernel time of one point of the iteration space */
     slc_rates rates;               /* zeros: the defaults of slc_rates_default */
-    int max_slots;                 /* staging buffers per streamed input; 0: 4 */
-    int64_t parallel_units;        /* granule cells a device works on at once; 0: does not matter */
-    int64_t unit[SLC_MAX_AXES];    /* steps of the source's natural unit (chunk); 0: none */
+    double most_tile_seconds;   /* tiles no longer than this where possible, because an interrupt */
+                                /* waits for the tiles in flight; 0: no limit */
+    int max_slots;              /* staging buffers per streamed input; 0: 4 */
+    int64_t parallel_units;     /* granule cells a device works on at once; 0: does not matter */
+    int64_t unit[SLC_MAX_AXES]; /* steps of the source's natural unit (chunk); 0: none */
     int64_t force_tile[SLC_MAX_AXES]; /* tests: extents to use; 0: free */
 } slc_plan_request;
 
@@ -84,6 +86,7 @@ typedef struct slc_plan {
                        /* 1: tiles are whole units, or there are no units */
     double seconds_read, seconds_h2d, seconds_kernel, seconds_d2h, seconds_write;
     double seconds_total; /* expected, stages overlapping */
+    double seconds_tile;  /* kernel time of a full tile */
     slc_bottleneck bottleneck;
     int64_t smallest_device_bytes; /* the least device and host budgets any plan works with */
     int64_t smallest_host_bytes;

@@ -2,7 +2,7 @@
 #include "support/test_support.h"
 
 #include "app/args.h"
-#include "app/units.h"
+#include "core/units.h"
 
 typedef struct numbers {
     int64_t first, second;

@@ -49,6 +49,19 @@ static void side_lobes_do_not_count(void **state) {
     assert_true(fabs(fit.beam.major_rad - 5) < 1e-9);
 }
 
+/* A lobe that is larger than the first window is still found whole. */
+static void finds_a_large_lobe_in_a_large_picture(void **state) {
+    (void)state;
+    double *psf = test_allocate(600 * 500 * (int64_t)sizeof *psf);
+    draw(psf, 600, 500, 150, 90, 0.4);
+    slci_beam_fit fit;
+    TEST_OK(slci_beam_find(psf, 600, 500, 1, &fit));
+    assert_true(fit.beam.is_valid);
+    assert_true(fabs(fit.beam.major_rad - 150) < 1e-6);
+    assert_true(fabs(fit.beam.minor_rad - 90) < 1e-6);
+    free(psf);
+}
+
 static void fails_softly(void **state) {
     (void)state;
     static double psf[32 * 32];
@@ -77,6 +90,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_gaussian_it_was_given),
         cmocka_unit_test(side_lobes_do_not_count),
+        cmocka_unit_test(finds_a_large_lobe_in_a_large_picture),
         cmocka_unit_test(fails_softly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,6 +115,19 @@ static void a_cube_has_nan_where_a_channel_is_flagged(void **state) {
     free(p.image);
 }
 
+static void a_cube_counts_the_flags_of_empty_planes(void **state) {
+    (void)state;
+    test_picture p;
+    test_picture_init(&p, "cases/chan0_flagged.uvh5", 16, 16, 0.002);
+    p.options.n_planes = 8;
+    TEST_OK(test_picture_run(&p));
+    assert_int_equal(p.result.n_flagged, 360);
+    assert_int_equal(p.result.n_looked_at, 2880);
+    p.options.n_planes = 3;
+    TEST_FAILS(test_picture_run(&p), SLC_ERROR_ARGUMENT, "does not divide the 8 channels");
+    free(p.image);
+}
+
 static void an_empty_selection_is_named(void **state) {
     (void)state;
     test_picture p;
@@ -247,6 +260,7 @@ int main(void) {
         cmocka_unit_test(refuses_what_has_no_data),
         cmocka_unit_test(one_baseline_is_a_fringe),
         cmocka_unit_test(a_cube_has_nan_where_a_channel_is_flagged),
+        cmocka_unit_test(a_cube_counts_the_flags_of_empty_planes),
         cmocka_unit_test(an_empty_selection_is_named),
         cmocka_unit_test(describes_the_sky),
         cmocka_unit_test(a_moved_centre_shows_the_same_sky),

@@ -1,5 +1,6 @@
 #include "tests/support/test_support.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -120,6 +121,66 @@ static void a_machine_that_says_nothing_is_an_error(void **state) {
     test_directory_remove(self.root);
 }
 
+/* The number of processors in the mask of this process. */
+static int mask_size(void) {
+    cpu_set_t set;
+    assert_int_equal(sched_getaffinity(0, sizeof set, &set), 0);
+    return CPU_COUNT(&set);
+}
+
+static int smaller(int a, int b) {
+    return a < b ? a : b;
+}
+
+static void without_groups_the_mask_counts(void **state) {
+    (void)state;
+    machine self;
+    test_directory_create(self.root);
+    assert_int_equal(slci_host_cpus(self.root), mask_size());
+    test_directory_remove(self.root);
+    assert_true(slci_host_cpus("") >= 1);
+    assert_true(slci_host_cpus("") <= mask_size());
+}
+
+static void the_smallest_quota_on_the_way_up_counts(void **state) {
+    (void)state;
+    machine self;
+    test_directory_create(self.root);
+    machine_write(&self, "proc/self/cgroup", "0::/a/b\n");
+    machine_write(&self, "sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+    assert_int_equal(slci_host_cpus(self.root), mask_size());
+    machine_write(&self, "sys/fs/cgroup/a/cpu.max", "150000 100000\n");
+    assert_int_equal(slci_host_cpus(self.root), smaller(mask_size(), 2));
+    machine_write(&self, "sys/fs/cgroup/a/b/cpu.max", "20000 100000\n");
+    assert_int_equal(slci_host_cpus(self.root), 1);
+    test_directory_remove(self.root);
+}
+
+static void a_container_sees_its_quota_at_the_mount_point(void **state) {
+    (void)state;
+    machine self;
+    test_directory_create(self.root);
+    machine_write(&self, "proc/self/cgroup", "0::/docker/not/here\n");
+    machine_write(&self, "sys/fs/cgroup/cpu.max", "50000 100000\n");
+    assert_int_equal(slci_host_cpus(self.root), 1);
+    machine_write(&self, "proc/self/cgroup", "0::/../..\n");
+    assert_int_equal(slci_host_cpus(self.root), 1);
+    test_directory_remove(self.root);
+}
+
+static void version_one_has_its_own_files(void **state) {
+    (void)state;
+    machine self;
+    test_directory_create(self.root);
+    machine_write(&self, "proc/self/cgroup", "5:memory:/x\n3:cpuacct,cpu:/job\n0::/\n");
+    machine_write(&self, "sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "-1\n");
+    machine_write(&self, "sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
+    assert_int_equal(slci_host_cpus(self.root), mask_size());
+    machine_write(&self, "sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "90000\n");
+    assert_int_equal(slci_host_cpus(self.root), 1);
+    test_directory_remove(self.root);
+}
+
 static void this_machine_has_limits(void **state) {
     (void)state;
     slci_host_limits limits;
@@ -167,6 +228,10 @@ int main(void) {
         cmocka_unit_test(version_1_limits_count),
         cmocka_unit_test(paths_out_of_the_mount_are_not_followed),
         cmocka_unit_test(a_machine_that_says_nothing_is_an_error),
+        cmocka_unit_test(without_groups_the_mask_counts),
+        cmocka_unit_test(the_smallest_quota_on_the_way_up_counts),
+        cmocka_unit_test(a_container_sees_its_quota_at_the_mount_point),
+        cmocka_unit_test(version_one_has_its_own_files),
         cmocka_unit_test(this_machine_has_limits),
         cmocka_unit_test(mappings_are_aligned_zeroed_and_touched),
     };

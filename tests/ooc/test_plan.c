@@ -177,6 +177,44 @@ static void reads_whole_units_where_they_fit(void **state) {
     assert_true(plan.unit_reads > 1.99 && plan.unit_reads < 2.01);
 }
 
+static void keeps_tiles_short_where_it_can(void **state) {
+    (void)state;
+    const slc_job job = test_product_job(1 << 20, 64, 64, 64, 64);
+    slc_plan_request request = roomy();
+    slc_plan plan;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    const double usual = plan.seconds_tile;
+    request.most_tile_seconds = usual / 10;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    assert_true(plan.seconds_tile <= usual / 10);
+    request.most_tile_seconds = 1e-9; /* impossible: as short as it can be */
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    assert_int_equal(plan.tile[0], 64);
+}
+
+static void ordered_axes_turn_fastest(void **state) {
+    (void)state;
+    slc_job job = test_turn_job(100, 60, 10);
+    slc_plan_request request = roomy();
+    request.force_tile[0] = request.force_tile[1] = 10;
+    slc_plan plan;
+    for (int a = 0; a < 2; a++) {
+        job.axes[0].kind = job.axes[1].kind = SLC_AXIS_PARALLEL;
+        job.axes[a].kind = SLC_AXIS_ORDERED;
+        TEST_OK(slc_plan_make(&job, &request, &plan));
+        assert_int_equal(plan.order[1], a);
+    }
+}
+
+static void refuses_what_it_cannot_place(void **state) {
+    (void)state;
+    slc_job job = test_product_job(100, 8, 8, 4, 4);
+    job.operands[0].is_sparse = true;
+    const slc_plan_request request = roomy();
+    slc_plan plan;
+    TEST_FAILS(slc_plan_make(&job, &request, &plan), SLC_ERROR_UNSUPPORTED, "sparse");
+}
+
 static void plans_an_empty_axis(void **state) {
     (void)state;
     const slc_plan_request request = roomy();
@@ -219,6 +257,9 @@ int main(void) {
         cmocka_unit_test(counts_halos),
         cmocka_unit_test(prefers_overlap),
         cmocka_unit_test(reads_whole_units_where_they_fit),
+        cmocka_unit_test(keeps_tiles_short_where_it_can),
+        cmocka_unit_test(ordered_axes_turn_fastest),
+        cmocka_unit_test(refuses_what_it_cannot_place),
         cmocka_unit_test(plans_an_empty_axis),
         cmocka_unit_test(survives_huge_extents),
     };

@@ -1,12 +1,13 @@
 /* Directions on the sky: right ascension and declination against direction cosines.
- * The orthographic (SIN) projection about a tangent point, as in FITS.
+ * The orthographic (SIN) projection about a tangent point, as in FITS, and the date that goes with it.
+ * Internal to Sluice.
+ *
+ *     if (slci_sky_to_cosines(ra0_rad, dec0_rad, ra_rad, dec_rad, &l, &m)) { ... }
  */
-#ifndef SLC_APP_SKY_H
-#define SLC_APP_SKY_H
+#ifndef SLC_CORE_SKY_H
+#define SLC_CORE_SKY_H
 
 #include <stdbool.h>
-
-#include "core/api.h"
 
 /* l (east) and m (north) of a direction seen from the tangent point, all radians; false when it lies
  * 90 degrees or more away. Source: FITS WCS paper II, Calabretta & Greisen 2002, section 5.1.5. */

@@ -4,7 +4,7 @@
 #include <locale.h>
 #include <math.h>
 
-#include "app/units.h"
+#include "core/units.h"
 
 static void takes_sizes_of_memory(void **state) {
     (void)state;

@@ -1,10 +1,10 @@
-#include "app/sky.h"
+#include "core/sky.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 
-static const double two_pi = 6.283185307179586476925286766559;
+#include "core/constants.h"
 
 bool slci_sky_to_cosines(double ra0_rad, double dec0_rad, double ra_rad, double dec_rad, double *l,
                          double *m) {
@@ -28,7 +28,7 @@ bool slci_sky_from_cosines(double ra0_rad, double dec0_rad, double l, double m, 
     const double x = n * cos(dec0_rad) - m * sin(dec0_rad);
     const double z = n * sin(dec0_rad) + m * cos(dec0_rad);
     double ra = ra0_rad + atan2(l, x);
-    ra -= two_pi * floor(ra / two_pi);
+    ra -= SLC_TWO_PI * floor(ra / SLC_TWO_PI);
     *ra_rad = ra;
     *dec_rad = atan2(z, hypot(l, x));
     return true;

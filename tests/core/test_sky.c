@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "app/sky.h"
+#include "core/sky.h"
 
 static const double degree = 0.017453292519943295;
 

@@ -1,15 +1,17 @@
 /* Numbers with units as people type and read them: sizes of memory, angles, frequencies, ranges.
  * Parsing is strict: the whole text must be one number in one of the accepted forms, and a refusal
- * names those forms. Neither parsing nor printing depends on the locale. Internal to app.
+ * names those forms. Neither parsing nor printing depends on the locale. Internal to
+ * Sluice.
  *
  *     int64_t bytes;
  *     SLC_TRY(slci_parse_bytes("0.5G", &bytes));        // 536870912
  *     char text[SLCI_TEXT_BYTES];
  *     slci_format_bytes(bytes, text);                   // "512 MiB"
  */
-#ifndef SLC_APP_UNITS_H
-#define SLC_APP_UNITS_H
+#ifndef SLC_CORE_UNITS_H
+#define SLC_CORE_UNITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/status.h"
@@ -48,6 +50,11 @@ SLC_MUST_USE slc_status slci_parse_number_range(const char *text, double *lowest
 /* N or NXxNY, each from 1 to SLCI_MAX_PIXELS. */
 #define SLCI_MAX_PIXELS 100000000
 SLC_MUST_USE slc_status slci_parse_size(const char *text, int64_t *nx, int64_t *ny);
+
+/* Hours or degrees, minutes below 60 and seconds below 60, in units of the first: behind each stands
+ * its separator, such as "hms" or "dms"; "::" has none behind the seconds. A sign may lead. False, and
+ * no message, where the text has another form. */
+bool slci_parse_sexagesimal(const char *text, const char *separators, double *out);
 
 /* Right ascension (into [0, 2π)) as 04:02:27.9, 4h02m27.9s or an angle with its unit; declination
  * as -30:19:37.9, -30d19m37.9s or an angle with its unit; both as RA,DEC. */

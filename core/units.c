@@ -1,7 +1,7 @@
 /* Parsing of numbers with units. The grammar of a number is checked by hand, because strtod also
  * takes blanks, hexadecimal, "nan" and "inf", and asks the locale which character is the point; its
  * digits are then converted in the C locale. Printing is in units_format.c. */
-#include "app/units.h"
+#include "core/units.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "core/constants.h"
 
 #define NUMBER_BYTES 128
 #define BYTES_FORMS                                                                              \
@@ -252,8 +253,8 @@ slc_status slci_parse_bytes(const char *text, int64_t *bytes) {
 
 slc_status slci_parse_angle(const char *text, double *rad) {
     static const unit units[] = {
-        {"deg", M_PI / 180.0},       {"amin", M_PI / 10800.0},       {"asec", M_PI / 648000.0},
-        {"mas", M_PI / 648000000.0}, {"uas", M_PI / 648000000000.0}, {"rad", 1.0},
+        {"deg", SLC_DEGREE_RAD}, {"amin", SLC_ARCMINUTE_RAD}, {"asec", SLC_ARCSECOND_RAD},
+        {"mas", SLC_PI / 648e6}, {"uas", SLC_PI / 648e9},     {"rad", 1.0},
     };
     return parse_with_unit(text, units, sizeof units / sizeof units[0], "an angle", ANGLE_FORMS,
                            rad);
@@ -349,9 +350,7 @@ static const char *sexagesimal_part(const char *text, char separator, double *ou
     return end + 1;
 }
 
-/* Units (hours or degrees), minutes and seconds behind each of them its separator ("::" has none
- * behind the seconds). False where the text has another form. */
-static bool parse_sexagesimal(const char *text, const char *separators, double *out) {
+bool slci_parse_sexagesimal(const char *text, const char *separators, double *out) {
     const bool is_negative = *text == '-';
     double units = 0.0;
     double minutes = 0.0;
@@ -379,28 +378,29 @@ static bool parse_sexagesimal(const char *text, const char *separators, double *
 slc_status slci_parse_ra(const char *text, double *rad) {
     double hours = 0.0;
     double angle = 0.0;
-    if (parse_sexagesimal(text, "::", &hours) || parse_sexagesimal(text, "hms", &hours)) {
-        angle = hours * (M_PI / 12.0);
+    if (slci_parse_sexagesimal(text, "::", &hours) || slci_parse_sexagesimal(text, "hms", &hours)) {
+        angle = hours * SLC_HOUR_RAD;
     } else if (slci_parse_angle(text, &angle) != SLC_OK) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s': " RA_FORMS, text);
     }
-    if (fabs(angle) > 2.0 * M_PI * (1.0 + 1e-15)) {
+    if (fabs(angle) > SLC_TWO_PI * (1.0 + 1e-15)) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s' is more than one turn: " RA_FORMS, text);
     }
-    angle = angle < 0.0 ? angle + 2.0 * M_PI : angle;
-    *rad = angle >= 2.0 * M_PI ? angle - 2.0 * M_PI : angle;
+    angle = angle < 0.0 ? angle + SLC_TWO_PI : angle;
+    *rad = angle >= SLC_TWO_PI ? angle - SLC_TWO_PI : angle;
     return SLC_OK;
 }
 
 slc_status slci_parse_dec(const char *text, double *rad) {
     double degrees = 0.0;
     double angle = 0.0;
-    if (parse_sexagesimal(text, "::", &degrees) || parse_sexagesimal(text, "dms", &degrees)) {
-        angle = degrees * (M_PI / 180.0);
+    if (slci_parse_sexagesimal(text, "::", &degrees) ||
+        slci_parse_sexagesimal(text, "dms", &degrees)) {
+        angle = degrees * SLC_DEGREE_RAD;
     } else if (slci_parse_angle(text, &angle) != SLC_OK) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s': " DEC_FORMS, text);
     }
-    if (fabs(angle) > M_PI / 2.0 * (1.0 + 1e-15)) {
+    if (fabs(angle) > SLC_PI / 2.0 * (1.0 + 1e-15)) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s' is beyond a pole: " DEC_FORMS, text);
     }
     *rad = angle;

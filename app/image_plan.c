@@ -1,0 +1,186 @@
+/* Plans all passes of a run together, so that what is named as the smallest budget is enough for every
+ * one of them: the image of each plane, and the PSF or the patch of it that the beam needs.
+ *
+ * All passes share the image's kernel tile. Memory then depends on the tile, and a PSF about the phase
+ * centre needs no more correction terms than any patch of it, so the PSF over the whole picture
+ * bounds the patches, however far they have to grow. */
+#include <string.h>
+
+#include "app/image_job.h"
+#include "core/checked.h"
+
+int64_t slci_image_leading_plane(const slci_image_job *job) {
+    for (int64_t p = 0; p < job->n_planes; p++) {
+        if (job->plane[p].has_weight) {
+            return p;
+        }
+    }
+    return 0;
+}
+
+slci_pass_request slci_image_pass_request(const slci_image_job *job, const slci_plane *plane) {
+    const slc_vis_meta *meta = plane->meta;
+    const slci_pass_request request = {.vis = plane->weighted,
+                                       .n_rows = meta->n_rows,
+                                       .n_channels = meta->n_channels,
+                                       .wavelengths_per_metre = meta->wavelengths_per_metre,
+                                       .geometry = job->geometry,
+                                       .survey = {.max_u = job->survey.max_u,
+                                                  .max_v = job->survey.max_v,
+                                                  .max_w = job->survey.max_w,
+                                                  .n_samples = meta->n_rows * meta->n_channels,
+                                                  .first_granule_sum = plane->first_sum},
+                                       .n_parts = job->n_parts,
+                                       .tile_pixels = job->tile_pixels,
+                                       .stage = SLC_STAGE_IMAGE};
+    return request;
+}
+
+slci_pass_request slci_image_psf_request(const slci_image_job *job, const slci_plane *plane,
+                                         int64_t nx, int64_t ny, double first_sum) {
+    slci_pass_request request = slci_image_pass_request(job, plane);
+    request.geometry.nx = nx;
+    request.geometry.ny = ny;
+    request.geometry.centre_l = 0;
+    request.geometry.centre_m = 0;
+    request.geometry.is_w_projected = true;
+    request.survey.first_granule_sum = first_sum;
+    request.n_parts = 1;
+    request.is_psf = true;
+    request.stage = SLC_STAGE_PSF;
+    return request;
+}
+
+/* The least budgets that a run needs, over its passes. */
+typedef struct least {
+    int64_t device_bytes, staging_bytes;
+} least;
+
+/* Plans one pass and adds what it needs at least; having no plan is not an error here. */
+static slc_status prepare(slci_image_job *job, const slci_pass_request *request, least *needed) {
+    const slc_status status = slci_pass_prepare(&job->imaging, request, &job->pass);
+    if (status != SLC_OK && status != SLC_ERROR_NO_PLAN) {
+        return status;
+    }
+    const slc_plan *plan = &job->pass.plan;
+    needed->device_bytes = slc_max_i64(needed->device_bytes, plan->smallest_device_bytes);
+    needed->staging_bytes = slc_max_i64(needed->staging_bytes, plan->smallest_host_bytes);
+    return SLC_OK;
+}
+
+static void record_pass(slci_image_job *job, const slci_pass *pass) {
+    slc_image_result *result = &job->result;
+    (void)memcpy(result->kernel_why, pass->summary.why, sizeof result->kernel_why);
+    result->finite_pixels = pass->summary.finite_pixels;
+    slc_numerics_set_text(&result->numerics, "method", "direct");
+    slc_numerics_set_text(&result->numerics, "device_kind",
+                          job->imaging.device->kind == SLC_DEVICE_CUDA ? "cuda" : "host");
+    slc_direct_record(&pass->setup, job->imaging.device->kind, &result->numerics);
+}
+
+/* Host memory for image and PSF. */
+static slc_status size_pictures(slci_image_job *job) {
+    const slc_image_options *o = job->options;
+    const int64_t parts = job->n_parts + (o->psf_path != NULL ? 1 : 0);
+    int64_t values = 0;
+    if (!slc_checked_mul(o->nx * o->ny, job->n_planes * parts, &values) ||
+        !slc_checked_mul(values, (int64_t)sizeof(double), &job->image_bytes) ||
+        job->image_bytes > INT64_MAX / 4) {
+        return SLC_FAIL(SLC_ERROR_NO_PLAN, "the image's size in bytes does not fit 64 bits");
+    }
+    job->result.output_bytes = job->image_bytes / parts * job->n_parts;
+    return SLC_OK;
+}
+
+/* What the run needs at least, and whether it is there. */
+static slc_status check_budgets(slci_image_job *job, const least *needed) {
+    const slc_image_options *o = job->options;
+    const slc_budget_use host = slc_budget_get(job->budget, SLC_SPACE_HOST);
+    const int64_t needed_host = host.used_bytes + job->image_bytes + needed->staging_bytes;
+    if (needed->device_bytes > o->vram_bytes) {
+        return SLC_FAIL(SLC_ERROR_NO_PLAN,
+                        "no plan fits --vram %lld bytes; the smallest that works is --vram %lld",
+                        (long long)o->vram_bytes, (long long)needed->device_bytes);
+    }
+    if (needed_host > host.limit_bytes && !o->dry_run) {
+        return SLC_FAIL(SLC_ERROR_NO_PLAN,
+                        "an image of %lld x %lld pixels and %lld plane(s) needs %lld bytes of host "
+                        "memory, --ram allows %lld; the smallest that works is --ram %lld",
+                        (long long)o->nx, (long long)o->ny, (long long)job->n_planes,
+                        (long long)needed_host, (long long)host.limit_bytes,
+                        (long long)needed_host);
+    }
+    job->result.plan.smallest_device_bytes = needed->device_bytes;
+    job->result.smallest_ram_bytes = needed_host;
+    job->imaging.picture_bytes = needed_host <= host.limit_bytes ? job->image_bytes : 0;
+    return SLC_OK;
+}
+
+/* Adds one plane's plan to the run's. */
+static void add_plan(slc_plan *sum, const slc_plan *more) {
+    sum->n_tiles += more->n_tiles;
+    sum->bytes_read += more->bytes_read;
+    sum->bytes_h2d += more->bytes_h2d;
+    sum->bytes_d2h += more->bytes_d2h;
+    sum->bytes_written += more->bytes_written;
+    sum->seconds_read += more->seconds_read;
+    sum->seconds_h2d += more->seconds_h2d;
+    sum->seconds_kernel += more->seconds_kernel;
+    sum->seconds_d2h += more->seconds_d2h;
+    sum->seconds_write += more->seconds_write;
+    sum->seconds_total += more->seconds_total;
+}
+
+/* The plans of all passes as they will be run, with the pictures' memory left free. */
+static slc_status plan_passes(slci_image_job *job) {
+    slc_image_result *result = &job->result;
+    const slc_image_options *o = job->options;
+    const int64_t leading = slci_image_leading_plane(job);
+    int64_t staging_bytes = 0;
+    for (int64_t p = leading; p < job->n_planes; p++) {
+        const slci_plane *plane = &job->plane[p];
+        if (!plane->has_weight) {
+            continue;
+        }
+        const bool has_psf = o->psf_path != NULL;
+        const slci_pass_request psf =
+            slci_image_psf_request(job, plane,
+                                   has_psf ? o->nx : slc_min_i64(SLCI_BEAM_PATCH, o->nx),
+                                   has_psf ? o->ny : slc_min_i64(SLCI_BEAM_PATCH, o->ny), 1.0);
+        SLC_TRY(slci_pass_prepare(&job->imaging, &psf, &job->pass));
+        result->vram_planned_bytes =
+            slc_max_i64(result->vram_planned_bytes, job->pass.plan.device_peak_bytes);
+        staging_bytes = slc_max_i64(staging_bytes, job->pass.plan.host_peak_bytes);
+
+        const slci_pass_request image = slci_image_pass_request(job, plane);
+        SLC_TRY(slci_pass_prepare(&job->imaging, &image, &job->pass));
+        result->vram_planned_bytes =
+            slc_max_i64(result->vram_planned_bytes, job->pass.plan.device_peak_bytes);
+        staging_bytes = slc_max_i64(staging_bytes, job->pass.plan.host_peak_bytes);
+        if (p == leading) {
+            const int64_t smallest = result->plan.smallest_device_bytes;
+            result->plan = job->pass.plan;
+            result->plan.smallest_device_bytes = smallest;
+        } else {
+            add_plan(&result->plan, &job->pass.plan);
+        }
+    }
+    const slc_budget_use host = slc_budget_get(job->budget, SLC_SPACE_HOST);
+    result->host_planned_bytes = host.used_bytes + job->image_bytes + staging_bytes;
+    return SLC_OK;
+}
+
+slc_status slci_image_plan(slci_image_job *job) {
+    const slc_image_options *o = job->options;
+    const slci_plane *plane = &job->plane[slci_image_leading_plane(job)];
+    SLC_TRY(size_pictures(job));
+    least needed = {0};
+    const slci_pass_request image = slci_image_pass_request(job, plane);
+    SLC_TRY(prepare(job, &image, &needed));
+    job->tile_pixels = job->pass.setup.tile_pixels;
+    record_pass(job, &job->pass);
+    const slci_pass_request psf = slci_image_psf_request(job, plane, o->nx, o->ny, 1.0);
+    SLC_TRY(prepare(job, &psf, &needed));
+    SLC_TRY(check_budgets(job, &needed));
+    return plan_passes(job);
+}
