@@ -142,9 +142,11 @@ static void plan_to(FILE *file, const slc_image_result *result) {
                   (long long)plan->n_passes);
     char reads[SLCI_TEXT_BYTES];
     slci_format_number(plan->unit_reads, 3, reads);
-    (void)fprintf(file, "  %-22s %s times a pass%s\n", "each chunk is read", reads,
-                  plan->unit_reads > 1 ? ", because whole chunks do not fit the budget or the tiles"
-                                       : "");
+    (void)fprintf(file, "  %-22s %s a chunk and pass%s\n", "chunk reads", reads,
+                  plan->unit_reads > 1
+                      ? ", because tiles are no whole chunks: neighbours share one, "
+                        "which the reader keeps decoded"
+                      : "");
     byte_line(file, "device memory", result->vram_planned_bytes, " at most (--vram)");
     (void)fprintf(file, "  %-22s %lld bytes\n", "smallest --vram",
                   (long long)plan->smallest_device_bytes);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/row_blocks.h"
 #include "core/checked.h"
 #include "core/fixed.h"
 #include "kernels/direct.h"
@@ -17,85 +18,31 @@
 
 /* ---- reading blocks of rows ------------------------------------------------------------------- */
 
-/* Buffers for one block of rows. */
-typedef struct block {
-    int64_t n_rows; /* capacity */
-    int64_t n_channels;
-    double *uvw;   /* [n_rows, 3] */
-    float *vis;    /* [n_rows, n_channels, 2]; NULL when not wanted */
-    float *weight; /* [n_rows, n_channels] */
-} block;
-
-static void block_destroy(block *b) {
-    free(b->uvw);
-    free(b->vis);
-    free(b->weight);
-    *b = (block){0};
-}
-
-/* Whole granules, at least one, about BLOCK_BYTES. */
-static slc_status block_create(const slc_vis_meta *meta, bool wants_data, block *out) {
-    const int64_t granule = slc_direct_granule_rows(meta->n_channels);
-    const int64_t row_bytes = 24 + 12 * meta->n_channels;
-    const int64_t granules = slc_max_i64(BLOCK_BYTES / (row_bytes * granule), 1);
-    block b = {.n_rows = slc_min_i64(granules * granule, slc_max_i64(meta->n_rows, 1)),
-               .n_channels = meta->n_channels};
-    const size_t rows = (size_t)b.n_rows;
-    const size_t samples = rows * (size_t)meta->n_channels;
-    b.uvw = malloc(rows * 3 * sizeof *b.uvw);
-    b.weight = malloc(samples * sizeof *b.weight);
-    b.vis = wants_data ? malloc(samples * 2 * sizeof *b.vis) : NULL;
-    if (b.uvw == NULL || b.weight == NULL || (wants_data && b.vis == NULL)) {
-        block_destroy(&b);
-        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for a block of rows of %lld bytes each",
-                        (long long)row_bytes);
+static void show_progress(void *context, int64_t done_rows, int64_t n_rows) {
+    const slc_image_options *options = *(const slc_image_options *const *)context;
+    if (options->progress != NULL) {
+        options->progress(options->progress_context, SLC_STAGE_SURVEY, (double)done_rows,
+                          (double)n_rows);
     }
-    *out = b;
-    return SLC_OK;
 }
-
-static void add_counts(slc_vis_counts *sum, const slc_vis_counts *more) {
-    sum->total += more->total;
-    sum->flagged += more->flagged;
-    sum->nonfinite += more->nonfinite;
-    sum->zero_weight += more->zero_weight;
-}
-
-/* What a pass does with each block. */
-typedef void (*block_visitor)(void *context, const block *b, int64_t n_rows,
-                              const slc_vis_meta *meta);
 
 /* Reads all rows in order, block by block. */
-static slc_status for_each_block(slc_source *vis, bool wants_data, const slc_image_options *options,
-                                 block_visitor visit, void *context, slc_vis_counts *counts) {
-    const slc_vis_meta *meta = slc_vis_get_meta(vis);
-    block b = {0};
-    SLC_TRY(block_create(meta, wants_data, &b));
-    slc_status status = SLC_OK;
-    for (int64_t row = 0; row < meta->n_rows; row += b.n_rows) {
-        if (options->cancel != NULL && *options->cancel != 0) {
-            status = SLC_FAIL(SLC_ERROR_INTERRUPTED, "interrupted while looking at the data");
-            goto done;
-        }
-        const slc_box box = slc_box_1d(row, slc_min_i64(b.n_rows, meta->n_rows - row));
-        void *const dst[SLC_VIS_N_FIELDS] = {b.uvw, b.vis, b.weight};
-        slc_vis_counts of_block = {0};
-        SLC_TRY_GOTO(done, slc_vis_read_counted(vis, &box, dst, &of_block));
-        add_counts(counts, &of_block);
-        visit(context, &b, box.extent[0], meta);
-        if (options->progress != NULL) {
-            options->progress(options->progress_context, SLC_STAGE_SURVEY,
-                              (double)(row + box.extent[0]), (double)meta->n_rows);
-        }
-    }
-done:
-    block_destroy(&b);
-    return status;
+static slc_status visit_rows(slc_source *vis, bool wants_data, const slc_image_options *options,
+                             slci_row_visitor visit, void *context, slc_vis_counts *counts) {
+    const slci_rows_options rows = {
+        .fields = wants_data ? SLCI_ROWS_ALL : SLCI_ROWS_WEIGHT,
+        .room_bytes = BLOCK_BYTES,
+        .cancel = options->cancel,
+        .progress = show_progress,
+        .progress_context = &options,
+    };
+    return slci_rows_visit(vis, &rows, visit, context, counts);
 }
 
 /* ---- survey ----------------------------------------------------------------------------------- */
 
-static void survey_block(void *context, const block *b, int64_t n_rows, const slc_vis_meta *meta) {
+static void survey_block(void *context, const slci_row_block *b, int64_t n_rows,
+                         const slc_vis_meta *meta) {
     slci_survey *survey = context;
     for (int64_t r = 0; r < n_rows; r++) {
         double scale = 0; /* largest wavelengths per metre of a sample in use */
@@ -117,8 +64,8 @@ static void survey_block(void *context, const block *b, int64_t n_rows, const sl
 
 slc_status slci_survey_run(slc_source *vis, const slci_survey_options *options, slci_survey *out) {
     slci_survey survey = {0};
-    SLC_TRY(for_each_block(vis, options->wants_data, options->options, survey_block, &survey,
-                           &survey.counts));
+    SLC_TRY(visit_rows(vis, options->wants_data, options->options, survey_block, &survey,
+                       &survey.counts));
     *out = survey;
     return SLC_OK;
 }
@@ -140,7 +87,8 @@ static int64_t cell_of(const slci_density *d, double u, double v) {
     return iv * d->n_u + iu;
 }
 
-static void density_block(void *context, const block *b, int64_t n_rows, const slc_vis_meta *meta) {
+static void density_block(void *context, const slci_row_block *b, int64_t n_rows,
+                          const slc_vis_meta *meta) {
     slci_density *density = context;
     for (int64_t r = 0; r < n_rows; r++) {
         for (int64_t c = 0; c < meta->n_channels; c++) {
@@ -190,7 +138,7 @@ slc_status slci_density_create(slc_source *vis, const slc_image_options *options
                           (long long)bytes);
     } else {
         slc_vis_counts counts = {0};
-        status = for_each_block(vis, true, options, density_block, &density, &counts);
+        status = visit_rows(vis, true, options, density_block, &density, &counts);
     }
     if (status != SLC_OK) {
         free(density.cell);
@@ -334,7 +282,7 @@ static slc_status weighted_read(slc_source *source, const slc_box *box, void *co
     SLC_TRY(count_granules(w, box, dst[SLC_VIS_DATA], dst[SLC_VIS_WEIGHT], &is_new));
     if (is_new) {
         pthread_mutex_lock(&w->mutex);
-        add_counts(&w->totals.counts, &counts);
+        slci_counts_add(&w->totals.counts, &counts);
         w->totals.n_outside += n_outside;
         pthread_mutex_unlock(&w->mutex);
     }
@@ -390,7 +338,8 @@ slc_status slci_weighted_create(slc_source *vis, const slci_density *density, sl
 }
 
 /* Reads one granule with its weights; the granule is not counted. */
-static slc_status peek_granule(weighted *w, const slc_box *box, const block *b, granule_sum *sum) {
+static slc_status peek_granule(weighted *w, const slc_box *box, const slci_row_block *b,
+                               granule_sum *sum) {
     void *const dst[SLC_VIS_N_FIELDS] = {b->uvw, b->vis, b->weight};
     slc_vis_counts counts = {0};
     int64_t n_outside = 0;
@@ -406,8 +355,8 @@ slc_status slci_weighted_find_first(slc_source *source, bool is_psf, double *fir
     *first_sum = 0;
     *has_weight = false;
     double first_weight = 0;
-    block b = {0};
-    SLC_TRY(block_create(w->meta, true, &b));
+    slci_row_block b = {0};
+    SLC_TRY(slci_row_block_create(w->meta, SLCI_ROWS_ALL, w->granule_rows, &b));
     slc_status status = SLC_OK;
     for (int64_t row = 0; row < w->meta->n_rows && *first_sum <= 0; row += w->granule_rows) {
         const slc_box box = slc_box_1d(row, slc_min_i64(w->granule_rows, w->meta->n_rows - row));
@@ -427,7 +376,7 @@ slc_status slci_weighted_find_first(slc_source *source, bool is_psf, double *fir
         w->largest_granule = ldexp(*first_sum, SLC_FIXED_LAST_BIT - SLC_FIXED_FIRST_BIT);
     }
 done:
-    block_destroy(&b);
+    slci_row_block_destroy(&b);
     return status;
 }
 

@@ -64,7 +64,8 @@ SLC_MUST_USE slc_status slci_weighted_create(slc_source *vis, const slci_density
 
 /* Prepares the source for a pass: reads granules from the start until one has Σw|V| > 0 (for a PSF,
  * Σw > 0), whose sum scales the accumulators. To be called before each pass, first for an image,
- * since that fixes the scale of the totals. `first_sum` is 0 when no sample has a weight and a value. */
+ * since that fixes the scale of the totals. `first_sum` is 0 when no sample has a weight and a
+ * value. */
 SLC_MUST_USE slc_status slci_weighted_find_first(slc_source *weighted, bool is_psf,
                                                  double *first_sum, bool *has_weight);
 

@@ -1,0 +1,119 @@
+#include "app/row_blocks.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "core/checked.h"
+
+/* Bytes of a row in a block; false where they do not fit. */
+static bool row_bytes_of(const slc_vis_meta *meta, slci_row_fields fields, int64_t *bytes) {
+    static const int64_t channel_bytes[] = {
+        [SLCI_ROWS_UVW] = 0, [SLCI_ROWS_WEIGHT] = 4, [SLCI_ROWS_ALL] = 12};
+    return slc_checked_mul(meta->n_channels, channel_bytes[fields], bytes) &&
+           slc_checked_add(*bytes, 24, bytes);
+}
+
+slc_status slci_row_block_create(const slc_vis_meta *meta, slci_row_fields fields, int64_t n_rows,
+                                 slci_row_block *out) {
+    slci_row_block block = {.n_rows = slc_max_i64(slc_min_i64(n_rows, meta->n_rows), 1),
+                            .n_channels = meta->n_channels};
+    int64_t row_bytes = 0;
+    int64_t block_bytes = 0;
+    /* If the whole block fits, each of its parts does. */
+    bool is_made = row_bytes_of(meta, fields, &row_bytes) &&
+                   slc_checked_mul(row_bytes, block.n_rows, &block_bytes);
+    if (is_made) {
+        const size_t n_samples = (size_t)(block.n_rows * block.n_channels);
+        block.uvw = malloc((size_t)block.n_rows * 3 * sizeof *block.uvw);
+        is_made = block.uvw != NULL;
+        if (is_made && fields >= SLCI_ROWS_WEIGHT) {
+            block.weight = malloc(n_samples * sizeof *block.weight);
+            is_made = block.weight != NULL;
+        }
+        if (is_made && fields == SLCI_ROWS_ALL) {
+            block.vis = malloc(n_samples * 2 * sizeof *block.vis);
+            is_made = block.vis != NULL;
+        }
+    }
+    if (!is_made) {
+        slci_row_block_destroy(&block);
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for a block of %lld rows of %lld channels",
+                        (long long)block.n_rows, (long long)block.n_channels);
+    }
+    *out = block;
+    return SLC_OK;
+}
+
+void slci_row_block_destroy(slci_row_block *block) {
+    free(block->uvw);
+    free(block->vis);
+    free(block->weight);
+    block->uvw = NULL;
+    block->vis = NULL;
+    block->weight = NULL;
+}
+
+/* The end of the block that begins at `begin`: the last chunk boundary within reach, or as far as
+ * the room goes where a chunk is longer than that. */
+static int64_t block_end(slc_source *source, int64_t begin, int64_t room, int64_t n_rows) {
+    const int64_t reach = room < n_rows - begin ? begin + room : n_rows;
+    int64_t end = begin;
+    while (end < reach) {
+        const int64_t next = slc_source_next_unit(source, 0, end);
+        if (next <= end || next > reach) {
+            break;
+        }
+        end = next;
+    }
+    return end > begin ? end : reach;
+}
+
+static slc_status read_block(slc_source *source, const slc_box *box, const slci_row_block *block,
+                             slc_vis_counts *counts) {
+    void *const dst[SLC_VIS_N_FIELDS] = {
+        [SLC_VIS_UVW] = block->uvw, [SLC_VIS_DATA] = block->vis, [SLC_VIS_WEIGHT] = block->weight};
+    if (block->weight == NULL) {
+        return slc_source_read(source, box, dst);
+    }
+    slc_vis_counts of_block = {0};
+    SLC_TRY(slc_vis_read_counted(source, box, dst, &of_block));
+    slci_counts_add(counts, &of_block);
+    return SLC_OK;
+}
+
+slc_status slci_rows_visit(slc_source *source, const slci_rows_options *options,
+                           slci_row_visitor visit, void *context, slc_vis_counts *counts) {
+    const slc_vis_meta *meta = slc_vis_get_meta(source);
+    slci_row_block block = {0};
+    slc_status status = SLC_OK;
+    int64_t row_bytes = 0;
+    if (!row_bytes_of(meta, options->fields, &row_bytes)) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "%s: a row of %lld channels does not fit memory",
+                        source->name, (long long)meta->n_channels);
+    }
+    SLC_TRY(slci_row_block_create(meta, options->fields, options->room_bytes / row_bytes, &block));
+    for (int64_t begin = 0; begin < meta->n_rows;) {
+        if (options->cancel != NULL && *options->cancel != 0) {
+            status = SLC_FAIL(SLC_ERROR_INTERRUPTED, "interrupted while reading %s", source->name);
+            goto done;
+        }
+        const int64_t end = block_end(source, begin, block.n_rows, meta->n_rows);
+        const slc_box box = slc_box_1d(begin, end - begin);
+        SLC_TRY_GOTO(done, read_block(source, &box, &block, counts));
+        visit(context, &block, end - begin, meta);
+        begin = end;
+        if (options->progress != NULL) {
+            options->progress(options->progress_context, begin, meta->n_rows);
+        }
+    }
+done:
+    slci_row_block_destroy(&block);
+    return status;
+}
+
+void slci_counts_add(slc_vis_counts *sum, const slc_vis_counts *more) {
+    sum->total += more->total;
+    sum->flagged += more->flagged;
+    sum->nonfinite += more->nonfinite;
+    sum->zero_weight += more->zero_weight;
+}
