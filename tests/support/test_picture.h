@@ -22,7 +22,7 @@ typedef struct test_picture {
     double *image;
 } test_picture;
 
-/* Options for a shared file at nx × ny pixels on the host device; skips the test where it is missing. */
+/* Options for a shared file at nx × ny pixels on the host device; skips where it is missing. */
 void test_picture_init(test_picture *p, const char *file, int64_t nx, int64_t ny, double scale_rad);
 
 /* Runs with the options as they are; the picture of an earlier run is freed. */
