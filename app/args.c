@@ -87,8 +87,8 @@ static int distance(const char *a, size_t a_length, const char *b) {
     return row[b_length];
 }
 
-/* The option that the user most likely meant: the nearest within two changes, or the first that
- * begins as the word does; NULL if none is near. */
+/* The option that the user most likely meant: the nearest within two changes and fewer than half of the
+ * word's letters, or the first that begins as the word does; NULL if none is near. */
 static const char *nearest(const arg_reader *reader, const char *name, size_t length) {
     const char *best = NULL;
     int best_distance = 3;
@@ -100,7 +100,7 @@ static const char *nearest(const arg_reader *reader, const char *name, size_t le
                 continue;
             }
             const int changes = distance(name, length, candidate);
-            if (changes < best_distance && changes < (int)length) {
+            if (changes < best_distance && 2 * changes < (int)length) {
                 best = candidate;
                 best_distance = changes;
             }

@@ -25,16 +25,21 @@ typedef struct slci_program {
     bool is_quiet;
 } slci_program;
 
-/* The options that every command takes. */
-typedef struct slci_common {
-    bool quiet, verbose, no_progress, help, version;
-} slci_common;
+/* What is particular to a command; what all share (--quiet, --verbose, --no-progress, --version, --help)
+ * comes with slci_command_run. */
+typedef struct slci_command {
+    const char *name;       /* "sluice info" */
+    const char *usage;      /* before the list of options in the help text */
+    slci_arg_table options; /* its target holds everything the command line says */
+    slci_words *operands;   /* in the target */
+    slc_status (*run)(slci_program *program, void *target);
+} slci_command;
 
-slci_arg_table slci_common_table(slci_common *common);
-
-/* Sets the level of the log and the progress line as the options say. SLC_ERROR_ARGUMENT where they
- * contradict each other. */
-SLC_MUST_USE slc_status slci_common_apply(const slci_common *common, slci_program *program);
+/* Reads the command line into the target and runs the command, or prints its help or the version.
+ * The operands are there during the run only. SLC_ERROR_ARGUMENT, SLC_ERROR_MEMORY, and whatever the
+ * run gives. */
+SLC_MUST_USE slc_status slci_command_run(const slci_command *command, slci_program *program,
+                                         int argc, char *const *argv);
 
 /* Room for every word of a command line; free() `words` afterwards. SLC_ERROR_MEMORY. */
 SLC_MUST_USE slc_status slci_words_create(int argc, slci_words *out);

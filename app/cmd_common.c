@@ -9,33 +9,35 @@
 #include "core/units.h"
 #include "core/version.h"
 
+/* The options that every command takes. */
+typedef struct common_options {
+    bool quiet, verbose, no_progress, help, version;
+} common_options;
+
 static const slci_arg common_args[] = {
     {.help = "Messages"},
     {.name = "quiet",
      .letter = 'q',
      .help = "say nothing but errors",
-     .offset = offsetof(slci_common, quiet)},
+     .offset = offsetof(common_options, quiet)},
     {.name = "verbose",
      .letter = 'v',
      .help = "say more",
-     .offset = offsetof(slci_common, verbose)},
+     .offset = offsetof(common_options, verbose)},
     {.name = "no-progress",
      .help = "no progress line (default: one where standard error is a terminal)",
-     .offset = offsetof(slci_common, no_progress)},
+     .offset = offsetof(common_options, no_progress)},
     {.name = "version",
      .help = "print the version and stop",
-     .offset = offsetof(slci_common, version)},
+     .offset = offsetof(common_options, version)},
     {.name = "help",
      .letter = 'h',
      .help = "print this text and stop",
-     .offset = offsetof(slci_common, help)},
+     .offset = offsetof(common_options, help)},
 };
 
-slci_arg_table slci_common_table(slci_common *common) {
-    return (slci_arg_table){common_args, (int)(sizeof common_args / sizeof common_args[0]), common};
-}
-
-slc_status slci_common_apply(const slci_common *common, slci_program *program) {
+/* Sets the level of the log and the progress line as the options say. */
+static slc_status apply_common(const common_options *common, slci_program *program) {
     if (common->quiet && common->verbose) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "--quiet and --verbose contradict each other");
     }
@@ -45,6 +47,30 @@ slc_status slci_common_apply(const slci_common *common, slci_program *program) {
         program->progress.is_enabled = false;
     }
     return SLC_OK;
+}
+
+slc_status slci_command_run(const slci_command *command, slci_program *program, int argc,
+                            char *const *argv) {
+    common_options common = {.help = false};
+    const slci_arg_table tables[] = {
+        command->options,
+        {common_args, (int)(sizeof common_args / sizeof common_args[0]), &common},
+    };
+    slc_status status = SLC_OK;
+    SLC_TRY(slci_words_create(argc, command->operands));
+    SLC_TRY_GOTO(done, slci_args_parse(command->name, tables, 2, argc, argv, command->operands));
+    SLC_TRY_GOTO(done, apply_common(&common, program));
+    if (common.help) {
+        (void)fputs(command->usage, stdout);
+        slci_args_help(stdout, tables, 2);
+    } else if (common.version) {
+        slci_print_version();
+    } else {
+        status = command->run(program, command->options.target);
+    }
+done:
+    free(command->operands->words);
+    return status;
 }
 
 slc_status slci_words_create(int argc, slci_words *out) {

@@ -13,6 +13,7 @@
 #include "app/image.h"
 #include "core/constants.h"
 #include "core/host_memory.h"
+#include "core/print.h"
 #include "core/units.h"
 #include "io/outfile.h"
 
@@ -25,7 +26,6 @@ typedef struct image_arguments {
     slci_words outputs;
     slci_budgets budgets;
     const char *stats_path; /* "-": standard output; NULL: none */
-    slci_common common;
 } image_arguments;
 
 /* ---- the values of single options --------------------------------------------------------- */
@@ -105,7 +105,12 @@ static slc_status parse_weight(const char *text, void *field) {
         options->weighting = SLC_WEIGHT_UNIFORM;
     } else if (strncmp(text, robust, strlen(robust)) == 0) {
         double value = 0.0;
-        SLC_TRY(slci_parse_number(text + strlen(robust), &value));
+        if (slci_parse_number(text + strlen(robust), &value) != SLC_OK) {
+            return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                            "'%.80s' is no weighting: expected a number after briggs:, such as "
+                            "briggs:0 or briggs:-0.5",
+                            text);
+        }
         if (fabs(value) > 10.0) {
             return SLC_FAIL(SLC_ERROR_ARGUMENT,
                             "'%.80s' is out of range: expected briggs:R with R from -10 (uniform) "
@@ -234,15 +239,12 @@ static const slci_arg image_args[] = {
      FIELD(options.n_threads), slci_arg_threads, NULL},
 };
 
-static void print_help(const slci_arg_table *tables, int n_tables) {
-    (void)fputs(
-        "usage: sluice image INPUT... -o OUT [-o OUT2 ...] [options]\n\n"
-        "Makes the dirty image of a visibility set (UVH5, or u, v, w and visibilities in HDF5 or\n"
-        ".npz) that may be larger than memory. Several inputs are one set.\n\n"
-        "  sluice image obs.uvh5 -o dirty.fits --size 1024 --scale 20asec --vram 256M\n",
-        stdout);
-    slci_args_help(stdout, tables, n_tables);
-}
+static const char image_usage[] =
+    "usage: sluice image INPUT... -o OUT [-o OUT2 ...] [options]\n\n"
+    "Makes the dirty image of a visibility set that may be larger than memory: UVH5, or a plain\n"
+    "set in HDF5 or .npz with u, v, w (in wavelengths), vis or data, and perhaps weight and\n"
+    "flags. Several inputs are one set.\n\n"
+    "  sluice image obs.uvh5 -o dirty.fits --size 1024 --scale 20asec --vram 256M\n";
 
 /* ---- before the run ------------------------------------------------------------------------ */
 
@@ -357,7 +359,7 @@ static void append(char summary[SUMMARY_BYTES], const char *format, ...) {
     const size_t used = strlen(summary);
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(summary + used, SUMMARY_BYTES - used, format, arguments);
+    (void)slci_vprint(summary + used, SUMMARY_BYTES - used, format, arguments);
     va_end(arguments);
 }
 
@@ -393,18 +395,24 @@ static void summarise(const slc_image_result *result, char summary[SUMMARY_BYTES
     }
 }
 
-/* Writes the text to a special file, or to the temporary one of an ordinary file. */
-static slc_status write_text(const char *path, const char *text) {
-    FILE *file = fopen(path, "we");
-    if (file == NULL) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write to %s: %s", path, strerror(errno));
-    }
+/* The text, and a newline where it does not end with one. False where the stream took less. */
+static bool print_text(FILE *out, const char *text) {
     const size_t length = strlen(text);
     const char *newline = length > 0 && text[length - 1] == '\n' ? "" : "\n";
-    const bool is_written = fprintf(file, "%s%s", text, newline) >= 0 && fflush(file) == 0;
+    return fputs(text, out) >= 0 && fputs(newline, out) >= 0;
+}
+
+/* Writes the text to `path`, which is a special file, or the temporary one of an ordinary file; the
+ * user knows it as `name`. */
+static slc_status write_text(const char *path, const char *name, const char *text) {
+    FILE *file = fopen(path, "we");
+    if (file == NULL) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "--stats: cannot write to %s: %s", name, strerror(errno));
+    }
+    const bool is_written = print_text(file, text) && fflush(file) == 0;
     const int reason = errno;
     if (fclose(file) != 0 || !is_written) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write to %s: %s", path,
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "--stats: cannot write to %s: %s", name,
                         strerror(is_written ? errno : reason));
     }
     return SLC_OK;
@@ -420,14 +428,13 @@ static slc_status write_stats(const image_arguments *arguments, const slc_image_
     }
     SLC_TRY_GOTO(done, slc_image_stats_json(result, &json));
     if (strcmp(path, "-") == 0) {
-        const size_t length = strlen(json);
-        (void)printf("%s%s", json, length > 0 && json[length - 1] == '\n' ? "" : "\n");
+        (void)print_text(stdout, json);
         status = slci_flush_stdout();
     } else if (is_special(path)) {
-        status = write_text(path, json);
+        status = write_text(path, path, json);
     } else {
         SLC_TRY_GOTO(done, slc_outfile_begin(path, arguments->options.overwrite, &file));
-        SLC_TRY_GOTO(done, write_text(file.temporary_path, json));
+        SLC_TRY_GOTO(done, write_text(file.temporary_path, path, json));
         SLC_TRY_GOTO(done, slc_outfile_commit(&file));
     }
 done:
@@ -451,6 +458,15 @@ static void note_limits(slci_program *program, const slc_image_result *result) {
                  slc_bottleneck_name(slc_engine_bottleneck(&result->report)), rate, peak, limit);
 }
 
+/* A plan that is asked for is shown whatever it needs; whether it could be run is said afterwards. */
+static slc_status check_ram(const slc_image_result *result) {
+    if (result->smallest_ram_bytes <= result->ram_limit_bytes) {
+        return SLC_OK;
+    }
+    return SLC_FAIL(SLC_ERROR_NO_PLAN, "this run would be refused: it needs --ram %lld, found %lld",
+                    (long long)result->smallest_ram_bytes, (long long)result->ram_limit_bytes);
+}
+
 /* Prints what the run is asked to print. Where the statistics take standard output, everything else
  * goes to standard error. */
 static slc_status report(slci_program *program, const image_arguments *arguments,
@@ -466,21 +482,24 @@ static slc_status report(slci_program *program, const image_arguments *arguments
     if (arguments->options.dry_run) {
         if (!is_stdout_taken) {
             SLC_TRY_GOTO(done, slc_image_plan_text(result, &plan));
-            const size_t length = strlen(plan);
-            (void)fprintf(out, "%s%s", plan, length > 0 && plan[length - 1] == '\n' ? "" : "\n");
+            (void)print_text(out, plan);
         }
     } else if (!program->is_quiet) {
         note_limits(program, result);
         summarise(result, summary);
-        (void)fprintf(out, "%s\n", summary);
+        (void)print_text(out, summary);
     }
     status = slci_flush_stdout();
+    if (status == SLC_OK && arguments->options.dry_run) {
+        status = check_ram(result);
+    }
 done:
     free(plan);
     return status;
 }
 
-static slc_status run_image(slci_program *program, image_arguments *arguments) {
+static slc_status run_image(slci_program *program, void *target) {
+    image_arguments *arguments = target;
     slc_image_options *options = &arguments->options;
     slc_image_result result;
     SLC_TRY(check_arguments(arguments));
@@ -509,24 +528,15 @@ static slc_status run_image(slci_program *program, image_arguments *arguments) {
 slc_status slci_cmd_image(slci_program *program, int argc, char *const *argv) {
     image_arguments arguments = {.budgets = {SLCI_BUDGET_UNSET, SLCI_BUDGET_UNSET}};
     slc_image_options_init(&arguments.options);
-    const slci_arg_table tables[] = {
-        {image_args, (int)(sizeof image_args / sizeof image_args[0]), &arguments},
-        slci_common_table(&arguments.common),
+    const slci_command command = {
+        .name = "sluice image",
+        .usage = image_usage,
+        .options = {image_args, (int)(sizeof image_args / sizeof image_args[0]), &arguments},
+        .operands = &arguments.inputs,
+        .run = run_image,
     };
-    slc_status status = SLC_OK;
-    SLC_TRY_GOTO(done, slci_words_create(argc, &arguments.inputs));
-    SLC_TRY_GOTO(done, slci_words_create(argc, &arguments.outputs));
-    SLC_TRY_GOTO(done, slci_args_parse("sluice image", tables, 2, argc, argv, &arguments.inputs));
-    SLC_TRY_GOTO(done, slci_common_apply(&arguments.common, program));
-    if (arguments.common.help) {
-        print_help(tables, 2);
-    } else if (arguments.common.version) {
-        slci_print_version();
-    } else {
-        status = run_image(program, &arguments);
-    }
-done:
-    free(arguments.inputs.words);
+    SLC_TRY(slci_words_create(argc, &arguments.outputs));
+    const slc_status status = slci_command_run(&command, program, argc, argv);
     free(arguments.outputs.words);
     return status;
 }

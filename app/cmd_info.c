@@ -15,7 +15,6 @@ typedef struct info_arguments {
     const char *phase_centre;
     bool no_scan;
     bool json;
-    slci_common common;
 } info_arguments;
 
 static const slci_arg info_args[] = {
@@ -29,13 +28,10 @@ static const slci_arg info_args[] = {
      offsetof(info_arguments, phase_centre), slci_arg_text, NULL},
 };
 
-static void print_help(const slci_arg_table *tables, int n_tables) {
-    (void)fputs("usage: sluice info FILE... [options]\n\n"
-                "Says what a visibility set holds, and which size and scale of a picture suit it.\n"
-                "Several files are one set, as for sluice image.\n",
-                stdout);
-    slci_args_help(stdout, tables, n_tables);
-}
+static const char info_usage[] =
+    "usage: sluice info FILE... [options]\n\n"
+    "Says what a visibility set holds, and which size and scale of a picture suit it.\n"
+    "Several files are one set, as for sluice image.\n";
 
 /* ---- for people ------------------------------------------------------------------------------ */
 
@@ -133,9 +129,14 @@ static void print_samples(const slc_info *info) {
         if (counts->nonfinite > 0) {
             (void)printf("; %lld are not finite and dropped", (long long)counts->nonfinite);
         }
-        if (counts->zero_weight > 0) {
+        const int64_t n_zero = counts->zero_weight - counts->bad_weight;
+        if (n_zero > 0) {
             (void)printf("; %lld are not flagged but have nsamples 0 (--unit-weights uses them)",
-                         (long long)counts->zero_weight);
+                         (long long)n_zero);
+        }
+        if (counts->bad_weight > 0) {
+            (void)printf("; %lld are not flagged but have a negative or non-finite weight",
+                         (long long)counts->bad_weight);
         }
         (void)printf("\n");
     }
@@ -267,6 +268,7 @@ static void print_json(const slc_source *source, const slc_vis_meta *meta, const
         slci_json_i64(&json, "flagged_of", info->counts.total);
         slci_json_i64(&json, "nonfinite", info->counts.nonfinite);
         slci_json_i64(&json, "zero_weight", info->counts.zero_weight);
+        slci_json_i64(&json, "bad_weight", info->counts.bad_weight);
     }
     slci_json_f64(&json, "uv_min_m", info->uv_min_m);
     slci_json_f64(&json, "uv_max_m", info->uv_max_m);
@@ -285,7 +287,8 @@ static void show_progress(void *context, int64_t done_rows, int64_t n_rows) {
     slci_progress_update(context, "reading", "rows", (double)done_rows, (double)n_rows);
 }
 
-static slc_status run_info(slci_program *program, const info_arguments *arguments) {
+static slc_status run_info(slci_program *program, void *target) {
+    const info_arguments *arguments = target;
     slc_source *source = NULL;
     slc_info info;
     if (arguments->inputs.n == 0) {
@@ -309,22 +312,12 @@ static slc_status run_info(slci_program *program, const info_arguments *argument
 
 slc_status slci_cmd_info(slci_program *program, int argc, char *const *argv) {
     info_arguments arguments = {.phase_centre = NULL};
-    const slci_arg_table tables[] = {
-        {info_args, (int)(sizeof info_args / sizeof info_args[0]), &arguments},
-        slci_common_table(&arguments.common),
+    const slci_command command = {
+        .name = "sluice info",
+        .usage = info_usage,
+        .options = {info_args, (int)(sizeof info_args / sizeof info_args[0]), &arguments},
+        .operands = &arguments.inputs,
+        .run = run_info,
     };
-    slc_status status = SLC_OK;
-    SLC_TRY_GOTO(done, slci_words_create(argc, &arguments.inputs));
-    SLC_TRY_GOTO(done, slci_args_parse("sluice info", tables, 2, argc, argv, &arguments.inputs));
-    SLC_TRY_GOTO(done, slci_common_apply(&arguments.common, program));
-    if (arguments.common.help) {
-        print_help(tables, 2);
-    } else if (arguments.common.version) {
-        slci_print_version();
-    } else {
-        status = run_info(program, &arguments);
-    }
-done:
-    free(arguments.inputs.words);
-    return status;
+    return slci_command_run(&command, program, argc, argv);
 }

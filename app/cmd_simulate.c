@@ -15,7 +15,6 @@ typedef struct simulate_arguments {
     bool has_ra, has_dec;
     int n_threads;
     slci_words operands;
-    slci_common common;
 } simulate_arguments;
 
 static slc_status parse_count(const char *text, void *field) {
@@ -132,13 +131,10 @@ static const slci_arg simulate_args[] = {
      FIELD(n_threads), slci_arg_threads, NULL},
 };
 
-static void print_help(const slci_arg_table *tables, int n_tables) {
-    (void)fputs("usage: sluice simulate -o OUT.uvh5 [options]\n\n"
-                "Writes a synthetic observation, exact in double before it is stored in single\n"
-                "precision, in little memory whatever its length.\n",
-                stdout);
-    slci_args_help(stdout, tables, n_tables);
-}
+static const char simulate_usage[] =
+    "usage: sluice simulate -o OUT.uvh5 [options]\n\n"
+    "Writes a synthetic observation, exact in double before it is stored in single\n"
+    "precision, in little memory whatever its length.\n";
 
 static void show_progress(void *context, int64_t done_rows, int64_t n_rows) {
     slci_progress_update(context, "simulating", "rows", (double)done_rows, (double)n_rows);
@@ -159,7 +155,8 @@ static slc_status check_arguments(const simulate_arguments *arguments) {
     return slc_outfile_check(arguments->options.path, arguments->options.overwrite, 0);
 }
 
-static slc_status run_simulate(slci_program *program, simulate_arguments *arguments) {
+static slc_status run_simulate(slci_program *program, void *target) {
+    simulate_arguments *arguments = target;
     slc_simulate_options *options = &arguments->options;
     SLC_TRY(check_arguments(arguments));
     options->has_position = arguments->has_ra;
@@ -185,23 +182,13 @@ static slc_status run_simulate(slci_program *program, simulate_arguments *argume
 
 slc_status slci_cmd_simulate(slci_program *program, int argc, char *const *argv) {
     simulate_arguments arguments = {.n_threads = 0};
-    const slci_arg_table tables[] = {
-        {simulate_args, (int)(sizeof simulate_args / sizeof simulate_args[0]), &arguments},
-        slci_common_table(&arguments.common),
+    const slci_command command = {
+        .name = "sluice simulate",
+        .usage = simulate_usage,
+        .options = {simulate_args, (int)(sizeof simulate_args / sizeof simulate_args[0]),
+                    &arguments},
+        .operands = &arguments.operands,
+        .run = run_simulate,
     };
-    slc_status status = SLC_OK;
-    SLC_TRY_GOTO(done, slci_words_create(argc, &arguments.operands));
-    SLC_TRY_GOTO(done,
-                 slci_args_parse("sluice simulate", tables, 2, argc, argv, &arguments.operands));
-    SLC_TRY_GOTO(done, slci_common_apply(&arguments.common, program));
-    if (arguments.common.help) {
-        print_help(tables, 2);
-    } else if (arguments.common.version) {
-        slci_print_version();
-    } else {
-        status = run_simulate(program, &arguments);
-    }
-done:
-    free(arguments.operands.words);
-    return status;
+    return slci_command_run(&command, program, argc, argv);
 }

@@ -1,6 +1,6 @@
 /* The course of a run:
  *
- *     check outputs ─ open ─ survey ─ [density] ─ plan ─ image, plane by plane ─ PSF or beam ─ write
+ *     check outputs ─ open ─ survey ─ [density] ─ plan ─ PSF or beam ─ image ─ write
  *
  * What can be refused is refused as far to the left as possible. The image lives in host memory as
  * doubles, 8 bytes a pixel, because Σw is known only after the first pass and because a picture that
@@ -19,6 +19,7 @@
 #include "core/host_memory.h"
 #include "core/sky.h"
 
+/* Pixels per fringe of the longest baseline where no --scale is given. */
 #define FRINGE_PIXELS 3.0
 
 /* 262,144²: half a tebibyte of doubles, and still planned within seconds. */
@@ -52,8 +53,8 @@ static slc_status check_options(const slc_image_options *o) {
     if (!(o->scale_rad >= 0) || o->scale_rad > 2) {
         return SLC_FAIL(
             SLC_ERROR_ARGUMENT,
-            "--scale %g rad is not possible: above 0 and at most 2 rad, where the sphere "
-            "ends",
+            "--scale %g rad is not possible: above 0 and at most 2 rad, the whole sky in "
+            "direction cosines",
             o->scale_rad);
     }
     if (o->n_planes < 1) {
@@ -62,12 +63,8 @@ static slc_status check_options(const slc_image_options *o) {
     }
     slc_image_meta meta;
     slci_image_meta_start(o, &meta);
-    for (int i = 0; i < o->n_outputs && !o->dry_run; i++) {
-        SLC_TRY(slc_image_file_check(o->outputs[i], &meta, o->overwrite));
-    }
-    if (o->psf_path != NULL && !o->dry_run) {
-        meta.n_parts = 1;
-        SLC_TRY(slc_image_file_check(o->psf_path, &meta, o->overwrite));
+    if (!o->dry_run) {
+        SLC_TRY(slc_image_files_check(o->outputs, o->n_outputs, o->psf_path, &meta, o->overwrite));
     }
     return SLC_OK;
 }
@@ -94,24 +91,32 @@ static slc_status open_machine(slci_image_job *job) {
     return SLC_OK;
 }
 
-/* No sample counts: say whether flags or nsamples are the reason. */
+/* No sample counts: say why. */
 static slc_status refuse_empty(const slci_image_job *job) {
     const slc_vis_counts *counts = &job->survey.counts;
+    const char *name = job->vis->name;
+    const char *weights = job->meta->is_plain ? "the weight" : "nsamples";
+    if (job->meta->n_rows == 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: the set is empty: 0 rows", name);
+    }
     if (counts->total > 0 && counts->flagged == counts->total) {
         return SLC_FAIL(SLC_ERROR_INPUT, "%s: no unflagged visibilities: %lld of %lld flagged",
-                        job->vis->name, (long long)counts->flagged, (long long)counts->total);
+                        name, (long long)counts->flagged, (long long)counts->total);
     }
     if (counts->zero_weight > 0) {
         return SLC_FAIL(
             SLC_ERROR_INPUT,
-            "%s: no visibilities with weight: %lld of %lld flagged and nsamples is 0 or "
-            "not finite for the rest; --unit-weights uses 1 instead of nsamples",
-            job->vis->name, (long long)counts->flagged, (long long)counts->total);
+            "%s: no visibilities with weight: %lld of %lld flagged and %s is %s for the "
+            "rest; --unit-weights uses 1 instead",
+            name, (long long)counts->flagged, (long long)counts->total, weights,
+            counts->bad_weight == 0                     ? "0"
+            : counts->bad_weight == counts->zero_weight ? "negative or not finite"
+                                                        : "0, negative or not finite");
     }
     return SLC_FAIL(SLC_ERROR_INPUT,
                     "%s: the selection leaves no visibilities: %lld looked at, %lld flagged, %lld "
                     "not finite",
-                    job->vis->name, (long long)counts->total, (long long)counts->flagged,
+                    name, (long long)counts->total, (long long)counts->flagged,
                     (long long)counts->nonfinite);
 }
 

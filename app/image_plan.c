@@ -112,7 +112,12 @@ static slc_status check_budgets(slci_image_job *job, const least *needed) {
     }
     job->result.plan.smallest_device_bytes = needed->device_bytes;
     job->result.smallest_ram_bytes = needed_host;
-    job->imaging.picture_bytes = needed_host <= host.limit_bytes ? job->image_bytes : 0;
+    job->imaging.picture_bytes = job->image_bytes;
+    if (needed_host > host.limit_bytes) {
+        /* A dry run shows the plan that the smallest staging gives. */
+        job->imaging.picture_bytes =
+            slc_min_i64(0, host.limit_bytes - host.used_bytes - needed->staging_bytes);
+    }
     return SLC_OK;
 }
 

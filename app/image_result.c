@@ -67,6 +67,15 @@ void slci_image_warn_of_losses(const slci_image_job *job) {
         slc_log_warning(log, "%lld visibilities are not flagged but not finite: left out",
                         (long long)result->n_nonfinite);
     }
+    int64_t n_bad_weight = 0;
+    for (int64_t p = 0; p < job->n_planes; p++) {
+        n_bad_weight += job->plane[p].totals.counts.bad_weight;
+    }
+    if (n_bad_weight > 0) {
+        slc_log_warning(log,
+                        "%lld visibilities have a weight that is negative or not finite: left out",
+                        (long long)n_bad_weight);
+    }
     if (result->n_outside_uniform > 0) {
         slc_log_warning(log, "%lld visibilities are finer than the pixels: weight 0",
                         (long long)result->n_outside_uniform);

@@ -5,16 +5,51 @@
 
 #include "core/units.h"
 
+/* What stands for bytes that are no character: U+FFFD. */
+#define REPLACEMENT "\xEF\xBF\xBD"
+
+/* How many bytes the UTF-8 character at `c` has, 0 where there is none. Shortest forms only, no
+ * surrogates, nothing past U+10FFFF: the table of well-formed sequences in the Unicode standard, 3.9.
+ * The terminating zero is in no range, so that text that ends within a character is not passed. */
+static int character_bytes(const unsigned char *c) {
+    static const struct {
+        unsigned char first_low, first_high, second_low, second_high;
+        int n_bytes;
+    } forms[] = {
+        {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3}, {0xE1, 0xEC, 0x80, 0xBF, 3},
+        {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3}, {0xF0, 0xF0, 0x90, 0xBF, 4},
+        {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4},
+    };
+    if (*c < 0x80) {
+        return 1;
+    }
+    for (size_t k = 0; k < sizeof forms / sizeof forms[0]; k++) {
+        if (*c >= forms[k].first_low && *c <= forms[k].first_high) {
+            int n = c[1] >= forms[k].second_low && c[1] <= forms[k].second_high ? 2 : 0;
+            while (n > 0 && n < forms[k].n_bytes) {
+                n = c[n] >= 0x80 && c[n] <= 0xBF ? n + 1 : 0;
+            }
+            return n;
+        }
+    }
+    return 0;
+}
+
+/* Files and names hold any bytes, JSON holds UTF-8 only. */
 static void write_string(FILE *file, const char *text) {
     (void)fputc('"', file);
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0';) {
+        const int n = character_bytes(c);
         if (*c == '"' || *c == '\\') {
             (void)fprintf(file, "\\%c", *c);
         } else if (*c < 0x20) {
             (void)fprintf(file, "\\u%04x", *c);
+        } else if (n == 0) {
+            (void)fputs(REPLACEMENT, file);
         } else {
-            (void)fputc(*c, file);
+            (void)fwrite(c, 1, (size_t)n, file);
         }
+        c += n == 0 ? 1 : n;
     }
     (void)fputc('"', file);
 }

@@ -1,5 +1,5 @@
 /* Writes JSON to a stream: objects, arrays, strings and numbers, indented, independent of the locale.
- * Numbers that JSON cannot hold (NaN, infinity) become null.
+ * Numbers that JSON cannot hold (NaN, infinity) become null, bytes that are not UTF-8 become U+FFFD.
  *
  *     slci_json json = {.file = file};
  *     slci_json_open(&json, NULL, '{');

@@ -11,6 +11,7 @@
 #include "app/cmd.h"
 
 #define EXIT_INTERRUPTED 130
+#define LIST_BYTES 128
 
 typedef struct command {
     const char *name;
@@ -89,11 +90,24 @@ static const command *find_command(const char *name) {
     return NULL;
 }
 
+/* "image, info, simulate or help", for messages. */
+static const char *list_commands(char out[LIST_BYTES]) {
+    size_t used = 0;
+    for (size_t i = 0; i < N_COMMANDS && used < LIST_BYTES; i++) {
+        used += (size_t)snprintf(out + used, LIST_BYTES - used, "%s%s", i > 0 ? ", " : "",
+                                 commands[i].name);
+    }
+    if (used < LIST_BYTES) {
+        (void)snprintf(out + used, LIST_BYTES - used, " or help");
+    }
+    return out;
+}
+
 static slc_status fail_unknown_command(const char *name) {
+    char list[LIST_BYTES];
     return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                    "there is no command '%.80s'; expected image, info, simulate or help "
-                    "(sluice --help says more)",
-                    name);
+                    "there is no command '%.80s'; expected %s (sluice --help says more)", name,
+                    list_commands(list));
 }
 
 /* `sluice help`, `sluice help COMMAND`. */
@@ -129,9 +143,9 @@ static slc_status run(slci_program *program, int argc, char *const *argv) {
         return SLC_OK;
     }
     if (name[0] == '-') {
-        return SLC_FAIL(
-            SLC_ERROR_ARGUMENT,
-            "expected a command (image, info, simulate or help) before the option %.80s", name);
+        char list[LIST_BYTES];
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "expected a command (%s) before the option %.80s",
+                        list_commands(list), name);
     }
     return fail_unknown_command(name);
 }

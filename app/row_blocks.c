@@ -116,4 +116,5 @@ void slci_counts_add(slc_vis_counts *sum, const slc_vis_counts *more) {
     sum->flagged += more->flagged;
     sum->nonfinite += more->nonfinite;
     sum->zero_weight += more->zero_weight;
+    sum->bad_weight += more->bad_weight;
 }

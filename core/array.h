@@ -1,6 +1,7 @@
 /* An array that owns its memory: in the device's memory, pinned on the host, or mapped.
  * The one object for callers who want memory that the budget knows about. Kernels take `d_data`,
- * which for a mapped array is the device alias, never the host pointer.
+ * which for a mapped array is the device alias, never the host pointer. Nothing in Sluice uses it yet:
+ * it is for callers, and sparse operands that stay mapped will be such arrays.
  *
  *     slc_array *table;
  *     SLC_TRY(slc_array_create(device, budget, SLC_ARRAY_MAPPED, &layout, &table));

@@ -43,7 +43,8 @@ SLC_API void slc_budget_destroy(slc_budget *budget);
 SLC_API SLC_MUST_USE slc_status slc_budget_reserve(slc_budget *budget, slc_space space,
                                                    int64_t bytes, const char *what);
 
-/* As reserve, and listed as foreign. */
+/* As reserve, and listed as foreign. Nothing in Sluice uses it yet; jobs whose libraries (cuFFT,
+ * cuBLAS) take memory outside the slab will. */
 SLC_API SLC_MUST_USE slc_status slc_budget_reserve_foreign(slc_budget *budget, slc_space space,
                                                            int64_t bytes, const char *what);
 

@@ -1,6 +1,7 @@
 /* How several devices or processes work on one job: the contract that NCCL and MPI will implement.
  * Today there is one implementation, a group of one. Integer reduction is enough because image
  * accumulators are integers (core/fixed.h), so the result does not depend on the group's size.
+ * Nothing in Sluice uses it yet; the engine will, when a run is spread over several cards or machines.
  *
  *     SLC_TRY(slc_comm_all_reduce_fixed(comm, accumulators, n));   // in place, exact
  */

@@ -3,6 +3,8 @@
  * This file alone in core knows whether CUDA was built in. */
 #include "core/device.h"
 
+#include <string.h>
+
 #include "core/copy_plan.h"
 #include "core/device_internal.h"
 
@@ -10,18 +12,28 @@
 static slc_status open_cuda(const slc_device_options *options, slc_device **out) {
     return slci_device_create_cuda(options->cuda_index, options->pool, options->log, out);
 }
+
+static bool is_cuda_expected(void) {
+    return slci_cuda_is_expected();
+}
 #else
 static slc_status open_cuda(const slc_device_options *options, slc_device **out) {
     (void)options;
     (void)out;
     return SLC_FAIL(SLC_ERROR_DEVICE,
-                    "this Sluice was built without CUDA; install the CUDA toolkit and build "
-                    "again, or use the host device");
+                    "no CUDA in this build; install the CUDA toolkit and build again, or "
+                    "use the host device");
+}
+
+static bool is_cuda_expected(void) {
+    return false;
 }
 #endif
 
 /* ---- opening ---------------------------------------------------------------------------------- */
 
+/* A machine without a card runs on the CPU, and nobody needs to be told; a card that cannot be used is
+ * another matter. */
 static slc_status open_auto(const slc_device_options *options, slc_device **out) {
     if (open_cuda(options, out) == SLC_OK) {
         return SLC_OK;
@@ -29,7 +41,10 @@ static slc_status open_auto(const slc_device_options *options, slc_device **out)
     slc_failure why;
     slc_status_capture(SLC_ERROR_DEVICE, &why);
     SLC_TRY(slc_device_create_host(options->pool, options->log, out));
-    slc_log_note(options->log, "using the host device: %s", why.message);
+    const bool is_news = is_cuda_expected();
+    /* What would help, behind the semicolon, is for those who miss their card. */
+    slc_log_line(options->log, is_news ? SLC_LOG_NOTE : SLC_LOG_DETAIL, "%.*s: running on the CPU",
+                 (int)strcspn(why.message, is_news ? "" : ";"), why.message);
     return SLC_OK;
 }
 

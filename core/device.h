@@ -93,12 +93,14 @@ typedef struct slc_device_ops {
     /* (optional) enqueue a host function; `argument_bytes` are copied. Host device only. */
     slc_status (*call)(slc_stream *stream, slc_stream_function function, const void *argument,
                        int64_t argument_bytes);
-    /* (optional) record what is enqueued between begin and end as a graph, and replay it. */
+    /* (optional) record what is enqueued between begin and end as a graph, and replay it. Nothing in
+     * Sluice uses these four yet; the engine will, where tiles are so small that launches show. */
     slc_status (*capture_begin)(slc_stream *stream);
     slc_status (*capture_end)(slc_stream *stream, void **graph);
     slc_status (*graph_launch)(slc_stream *stream, void *graph);
     void (*graph_destroy)(slc_device *device, void *graph);
-    /* (optional) copy between two devices of this kind. */
+    /* (optional) copy between two devices of this kind. Nothing in Sluice uses it yet; the engine
+     * will, when it takes several devices. */
     slc_status (*peer_copy)(slc_stream *stream, void *dst, slc_device *src_device, const void *src,
                             int64_t bytes);
     /* (optional) enqueue doing nothing for `ns`: how the checking device delays copies. */
@@ -132,8 +134,9 @@ typedef struct slc_device_options {
     slc_log *log;   /* lent; may be NULL */
 } slc_device_options;
 
-/* Opens a device. SLC_ERROR_DEVICE with the reason when the one asked for cannot be used ("built
- * without CUDA", "no card", the driver's own words); SLC_ERROR_MEMORY. */
+/* Opens a device. SLC_ERROR_DEVICE with the reason when the one asked for cannot be used ("no CUDA in
+ * this build", "no card", the driver's own words); SLC_ERROR_MEMORY. The log is told why auto took the
+ * host: a note where there is a card or a driver, else a detail. */
 SLC_API SLC_MUST_USE slc_status slc_device_create(const slc_device_options *options,
                                                   slc_device **out);
 

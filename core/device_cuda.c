@@ -493,6 +493,15 @@ static slc_status find_card(int index) {
     return SLC_OK;
 }
 
+bool slci_cuda_is_expected(void) {
+    int n_cards = 0;
+    int driver = 0;
+    const cudaError_t error = cudaGetDeviceCount(&n_cards);
+    (void)cudaDriverGetVersion(&driver);
+    (void)cudaGetLastError();
+    return driver > 0 && error != cudaErrorNoDevice && (error != cudaSuccess || n_cards > 0);
+}
+
 static slc_status describe_card(cuda_device *self) {
     struct cudaDeviceProp properties;
     TRY_CUDA(cudaGetDeviceProperties(&properties, self->index));

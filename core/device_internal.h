@@ -18,6 +18,10 @@ extern "C" {
 SLC_MUST_USE slc_status slci_device_create_cuda(int index, slc_pool *pool, slc_log *log,
                                                 slc_device **out);
 
+/* Whether there is a card or at least a driver for one, so that computing on the CPU is not what the
+ * user expects. Only there when CUDA was built in. */
+bool slci_cuda_is_expected(void);
+
 /* The stream or device that a checking device wraps; the argument itself for any other. */
 slc_stream *slci_check_inner_stream(slc_stream *stream);
 slc_device *slci_check_inner_device(slc_device *device);

@@ -153,7 +153,7 @@ void slci_h5_type_describe(slci_h5_id id, slci_element *element, int *type_class
     if (text[0] == '\0' && element->kind != SLCI_ELEMENT_OTHER) {
         slci_element_text(element, text, capacity);
     } else if (text[0] == '\0') {
-        (void)snprintf(text, capacity, "type class %d of %d bytes%s", (int)class,
+        (void)snprintf(text, capacity, "HDF5 class %d of %d bytes%s", (int)class,
                        (int)element->bytes, (int)class == 11 ? " (H5T_COMPLEX of HDF5 2.0)" : "");
     }
 }

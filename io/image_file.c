@@ -3,6 +3,7 @@
  * A format writes into a temporary file; here it gets its place, is synced and renamed, or goes. */
 #include "io/image_file.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -63,10 +64,42 @@ static slc_status choose(const char *path, const slc_image_meta *meta,
     return (*out)->check(path, meta);
 }
 
-slc_status slc_image_file_check(const char *path, const slc_image_meta *meta, bool overwrite) {
+/* As slc_image_file_check, and how much the file needs. */
+static slc_status check_file(const char *path, const slc_image_meta *meta, bool overwrite,
+                             slc_outfile_need *out) {
     const slci_image_format *format = NULL;
     SLC_TRY(choose(path, meta, &format));
-    return slc_outfile_check(path, overwrite, format->bytes(meta));
+    *out = (slc_outfile_need){path, format->bytes(meta)};
+    return slc_outfile_check(path, overwrite, out->bytes);
+}
+
+slc_status slc_image_file_check(const char *path, const slc_image_meta *meta, bool overwrite) {
+    slc_outfile_need need;
+    return check_file(path, meta, overwrite, &need);
+}
+
+slc_status slc_image_files_check(const char *const *paths, int n_paths, const char *psf_path,
+                                 const slc_image_meta *meta, bool overwrite) {
+    slc_outfile_need *needs = calloc((size_t)n_paths + 1, sizeof *needs);
+    slc_status status = SLC_OK;
+    int n_needs = 0;
+    if (needs == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory to check %d outputs", n_paths);
+    }
+    for (int i = 0; i < n_paths; i++) {
+        SLC_TRY_GOTO(done, check_file(paths[i], meta, overwrite, &needs[n_needs]));
+        n_needs++;
+    }
+    if (psf_path != NULL) {
+        slc_image_meta psf = *meta;
+        psf.n_parts = 1;
+        SLC_TRY_GOTO(done, check_file(psf_path, &psf, overwrite, &needs[n_needs]));
+        n_needs++;
+    }
+    status = slc_outfile_check_room(needs, n_needs);
+done:
+    free(needs);
+    return status;
 }
 
 slc_status slc_image_file_write(const char *path, const slc_image_meta *meta, const double *image,

@@ -61,6 +61,12 @@ typedef struct slc_image_meta {
 SLC_API SLC_MUST_USE slc_status slc_image_file_check(const char *path, const slc_image_meta *meta,
                                                      bool overwrite);
 
+/* The same for all pictures of a run, and that they fit on the disk together: `paths` with `meta`, and
+ * `psf_path` (NULL: none), which has no imaginary part. */
+SLC_API SLC_MUST_USE slc_status slc_image_files_check(const char *const *paths, int n_paths,
+                                                      const char *psf_path,
+                                                      const slc_image_meta *meta, bool overwrite);
+
 /* Writes image [n_planes, ny, nx, n_parts] f64 (host; row 0 is south, column 0 is east: l falls with
  * the column; NaN beyond the horizon). The same input gives the same bytes. PNG shows plane 0:
  * percentile scaling, north up, east left. SLC_ERROR_OUTPUT with the file system's reason. */

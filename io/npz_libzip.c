@@ -1,5 +1,5 @@
-/* A plain set in an .npz archive: members u, v, w and data, perhaps weight, each a .npy file, stored or
- * deflated (numpy.savez and savez_compressed).
+/* A plain set in an .npz archive: members u, v, w and data (or vis), perhaps weight and flags, each a
+ * .npy file, stored or deflated (numpy.savez and savez_compressed).
  * A deflated member cannot be read from the middle, so all members are held in memory, decompressed:
  * for 10^6 visibilities 40 MB. Larger sets belong into HDF5. The .npy format is that of NumPy's
  * document NEP 1: magic, version, length of a header, the header as a Python dictionary, data. */
@@ -85,6 +85,9 @@ static bool parse_type(const char *text, slci_element *type) {
     } else if ((kind == 'i' || kind == 'u') &&
                (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8)) {
         type->kind = kind == 'i' ? SLCI_ELEMENT_INT : SLCI_ELEMENT_UINT;
+    } else if (kind == 'b' && bytes == 1) {
+        type->kind = SLCI_ELEMENT_UINT;
+        type->is_enum = true;
     }
     return true;
 }
@@ -206,14 +209,8 @@ static slc_status read_member(const member *from, slci_plain_column *column) {
     return SLC_OK;
 }
 
-static slc_status read_column(zip_t *archive, const char *path, const char *name,
+static slc_status read_column(zip_t *archive, const char *path, const char *name, zip_int64_t index,
                               slci_plain_column *column) {
-    char file_name[32];
-    (void)snprintf(file_name, sizeof file_name, "%s.npy", name);
-    const zip_int64_t index = zip_name_locate(archive, file_name, 0);
-    if (index < 0) {
-        return SLC_OK; /* the caller knows which may be missing */
-    }
     zip_stat_t info;
     if (zip_stat_index(archive, (zip_uint64_t)index, 0, &info) != 0 ||
         (info.valid & (ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE)) !=
@@ -239,8 +236,41 @@ static slc_status read_column(zip_t *archive, const char *path, const char *name
     return status;
 }
 
+static slc_status read_columns(slci_plain *plain, zip_t *archive) {
+    for (int i = 0; i < SLCI_PLAIN_MEMBERS; i++) {
+        const slci_plain_member *known = &slci_plain_members[i];
+        slci_plain_column *column = &plain->columns[known->column];
+        char name[16];
+        (void)snprintf(name, sizeof name, "%s.npy", known->name);
+        const zip_int64_t index = zip_name_locate(archive, name, 0);
+        if (index >= 0 && column->memory != NULL) {
+            slci_plain_ignore(plain, known->name);
+        } else if (index >= 0) {
+            SLC_TRY(read_column(archive, plain->base.path, known->name, index, column));
+        }
+    }
+    return SLC_OK;
+}
+
+/* Says what else is in the archive, under the names that numpy.load shows. */
+static void note_others(slci_plain *plain, zip_t *archive) {
+    const zip_int64_t n = zip_get_num_entries(archive, 0);
+    for (zip_int64_t i = 0; i < n; i++) {
+        const char *file_name = zip_get_name(archive, (zip_uint64_t)i, 0);
+        char name[64];
+        if (file_name == NULL) {
+            continue;
+        }
+        (void)snprintf(name, sizeof name, "%s", file_name);
+        const size_t length = strlen(name);
+        if (length > 4 && strcmp(name + length - 4, ".npy") == 0) {
+            name[length - 4] = '\0';
+        }
+        slci_plain_ignore_unknown(plain, name);
+    }
+}
+
 static slc_status read_archive(slci_plain *plain) {
-    static const char *const names[SLCI_PLAIN_COLUMNS] = {"u", "v", "w", "data", "weight"};
     const char *path = plain->base.path;
     int code = 0;
     zip_t *archive = zip_open(path, ZIP_RDONLY, &code);
@@ -252,9 +282,9 @@ static slc_status read_archive(slci_plain *plain) {
         zip_error_fini(&error);
         return status;
     }
-    slc_status status = SLC_OK;
-    for (int k = 0; k < SLCI_PLAIN_COLUMNS && status == SLC_OK; k++) {
-        status = read_column(archive, path, names[k], &plain->columns[k]);
+    const slc_status status = read_columns(plain, archive);
+    if (status == SLC_OK) {
+        note_others(plain, archive);
     }
     zip_discard(archive);
     return status;

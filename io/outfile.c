@@ -7,7 +7,8 @@
  * asked for that (RENAME_NOREPLACE), and where the file system cannot, a hard link is made, which
  * fails if the name is taken. A symbolic link as the final name is followed first, so that the link
  * stays and its target is replaced. What is not an ordinary file (a folder, a device, a pipe) can
- * neither be synced nor renamed over, and is refused. */
+ * neither be synced nor renamed over, and is refused. A file that is replaced hands its access mode
+ * on: who hid the old picture hides the new one too. */
 #include "io/outfile.h"
 
 #include <errno.h>
@@ -134,10 +135,48 @@ static slc_status resolve(const char *path, bool overwrite, char final_path[SLC_
     return check_folder(final_path);
 }
 
+/* In a folder with the sticky bit, such as /tmp, only the owner of a file or of the folder may rename
+ * another over it (and root, who may do everything). Said here, because otherwise only the rename at
+ * the end of the run would say so. */
+static slc_status check_sticky(const char *final_path) {
+    char folder[SLC_PATH_BYTES];
+    folder_of(final_path, folder);
+    struct stat of_folder;
+    struct stat of_file;
+    if (stat(folder, &of_folder) != 0 || stat(final_path, &of_file) != 0 ||
+        (of_folder.st_mode & S_ISVTX) == 0) {
+        return SLC_OK;
+    }
+    const uid_t user = geteuid();
+    if (user == 0 || user == of_file.st_uid || user == of_folder.st_uid) {
+        return SLC_OK;
+    }
+    return SLC_FAIL(SLC_ERROR_OUTPUT,
+                    "%s belongs to another user and cannot be replaced in %s, where everybody "
+                    "keeps their own files (sticky bit); name another output",
+                    final_path, folder);
+}
+
+/* The access mode of the file that is to be replaced; false where there is none. */
+static bool find_old_mode(const slc_outfile *out, mode_t *mode) {
+    struct stat info;
+    if (!out->overwrite || stat(out->final_path, &info) != 0) {
+        return false;
+    }
+    *mode = info.st_mode & 0777;
+    return true;
+}
+
 /* Makes the temporary file. Its name ends as the final one does, because writers look at that; a
  * name that is near the file system's limit loses the end of its stem. */
-static slc_status make_temporary(const char *final_path, char *temporary, size_t capacity) {
+static slc_status make_temporary(slc_outfile *out) {
+    const char *const final_path = out->final_path;
+    char *const temporary = out->temporary_path;
     const char *const name = name_of(final_path);
+    mode_t mode = 0666;
+    if (find_old_mode(out, &mode)) {
+        mode = (mode & 0666) | 0600; /* the writer opens it again */
+    }
     const char *const dot = strrchr(name, '.');
     const char *const extension = dot == NULL || dot == name ? name + strlen(name) : dot;
     const size_t extension_bytes = strlen(extension);
@@ -152,9 +191,10 @@ static slc_status make_temporary(const char *final_path, char *temporary, size_t
     }
     const int folder_bytes = (int)(name - final_path);
     for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-        (void)snprintf(temporary, capacity, "%.*s%.*s.part-%ld-%d%s", folder_bytes, final_path,
-                       (int)stem_bytes, name, (long)getpid(), attempt, extension);
-        const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        (void)snprintf(temporary, sizeof out->temporary_path, "%.*s%.*s.part-%ld-%d%s",
+                       folder_bytes, final_path, (int)stem_bytes, name, (long)getpid(), attempt,
+                       extension);
+        const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (fd >= 0) {
             (void)close(fd);
             return SLC_OK;
@@ -169,8 +209,8 @@ static slc_status make_temporary(const char *final_path, char *temporary, size_t
                     final_path, strerror(reason));
 }
 
-/* That so many bytes fit: on the file system, and under the process's own limit for a file. */
-static slc_status check_space(const char *path, int64_t needed_bytes) {
+/* That so many bytes fit under the process's own limit for a file. */
+static slc_status check_limit(const char *path, int64_t needed_bytes) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         (uint64_t)needed_bytes > (uint64_t)limit.rlim_cur) {
@@ -179,34 +219,86 @@ static slc_status check_space(const char *path, int64_t needed_bytes) {
                         "at most %llu (ulimit -f)",
                         path, (long long)needed_bytes, (unsigned long long)limit.rlim_cur);
     }
+    return SLC_OK;
+}
+
+/* That they fit on the file system of `path`; `n_files` share them. */
+static slc_status check_space(const char *path, int64_t needed_bytes, int n_files) {
     char folder[SLC_PATH_BYTES];
     folder_of(path, folder);
     struct statvfs space;
     int64_t free_bytes = 0;
     if (statvfs(folder, &space) != 0 ||
-        !slc_checked_mul((int64_t)space.f_bavail, (int64_t)space.f_frsize, &free_bytes)) {
+        !slc_checked_mul((int64_t)space.f_bavail, (int64_t)space.f_frsize, &free_bytes) ||
+        needed_bytes <= free_bytes) {
         return SLC_OK; /* a file system that cannot say is left to the writing */
     }
-    if (needed_bytes > free_bytes) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s needs %lld bytes, and %s has %lld free", path,
-                        (long long)needed_bytes, folder, (long long)free_bytes);
+    if (n_files > 1) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT,
+                        "%s and the %d output(s) before it on the same file system need %lld bytes "
+                        "together, and %s has %lld free",
+                        path, n_files - 1, (long long)needed_bytes, folder, (long long)free_bytes);
     }
-    return SLC_OK;
+    return SLC_FAIL(SLC_ERROR_OUTPUT, "%s needs %lld bytes, and %s has %lld free", path,
+                    (long long)needed_bytes, folder, (long long)free_bytes);
 }
 
 slc_status slc_outfile_check(const char *path, bool overwrite, int64_t needed_bytes) {
     slc_outfile probe;
     SLC_TRY(slc_outfile_begin(path, overwrite, &probe));
-    const slc_status status = check_space(probe.final_path, needed_bytes);
+    slc_status status = check_sticky(probe.final_path);
+    if (status == SLC_OK) {
+        status = check_limit(probe.final_path, needed_bytes);
+    }
+    if (status == SLC_OK) {
+        status = check_space(probe.final_path, needed_bytes, 1);
+    }
     slc_outfile_abandon(&probe);
     return status;
+}
+
+/* The file system that `path`, or what it points at, will lie on. */
+static slc_status find_device(const char *path, char final_path[SLC_PATH_BYTES], dev_t *device) {
+    char folder[SLC_PATH_BYTES];
+    struct stat info;
+    SLC_TRY(resolve(path, true, final_path));
+    folder_of(final_path, folder);
+    if (stat(folder, &info) != 0) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write %s: folder %s: %s", path, folder,
+                        strerror(errno));
+    }
+    *device = info.st_dev;
+    return SLC_OK;
+}
+
+/* For each output the sum of those up to it on its file system: no list of file systems is needed for
+ * the few outputs that a run has. */
+slc_status slc_outfile_check_room(const slc_outfile_need *needs, int n_needs) {
+    for (int i = 0; i < n_needs; i++) {
+        char final_path[SLC_PATH_BYTES];
+        char other_path[SLC_PATH_BYTES];
+        dev_t device = 0;
+        dev_t other = 0;
+        int64_t sum = needs[i].bytes;
+        int n_files = 1;
+        SLC_TRY(find_device(needs[i].path, final_path, &device));
+        for (int j = 0; j < i; j++) {
+            SLC_TRY(find_device(needs[j].path, other_path, &other));
+            if (other == device) {
+                n_files++;
+                sum = slc_checked_add(sum, needs[j].bytes, &sum) ? sum : INT64_MAX;
+            }
+        }
+        SLC_TRY(check_space(final_path, sum, n_files));
+    }
+    return SLC_OK;
 }
 
 slc_status slc_outfile_begin(const char *path, bool overwrite, slc_outfile *out) {
     memset(out, 0, sizeof *out);
     SLC_TRY(resolve(path, overwrite, out->final_path));
     out->overwrite = overwrite;
-    return make_temporary(out->final_path, out->temporary_path, sizeof out->temporary_path);
+    return make_temporary(out);
 }
 
 static slc_status sync_path(const char *path, int flags) {
@@ -243,7 +335,12 @@ static int rename_if_free(const char *from, const char *to) {
 }
 
 slc_status slc_outfile_commit(slc_outfile *out) {
+    mode_t mode = 0;
     slc_status status = sync_path(out->temporary_path, O_RDONLY);
+    if (status == SLC_OK && find_old_mode(out, &mode) && chmod(out->temporary_path, mode) != 0) {
+        status = SLC_FAIL(SLC_ERROR_OUTPUT, "cannot give %s the access mode of %s: %s",
+                          out->temporary_path, out->final_path, strerror(errno));
+    }
     if (status == SLC_OK) {
         int reason = 0;
         if (!out->overwrite) {

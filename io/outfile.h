@@ -28,12 +28,23 @@ typedef struct slc_outfile {
 } slc_outfile;
 
 /* Before any work: that the folder exists and can be written (by really making a file there), that
- * the final name is free or `overwrite` is set, and that `needed_bytes` (0: unknown) fit on the file
- * system. SLC_ERROR_OUTPUT says which of these fails. */
+ * the final name is free or `overwrite` is set and the file there may be replaced, and that
+ * `needed_bytes` (0: unknown) fit on the file system. SLC_ERROR_OUTPUT says which of these fails. */
 SLC_API SLC_MUST_USE slc_status slc_outfile_check(const char *path, bool overwrite,
                                                   int64_t needed_bytes);
 
-/* Chooses and creates the temporary file (empty). SLC_ERROR_OUTPUT. */
+/* What one of several outputs of a run needs. */
+typedef struct slc_outfile_need {
+    const char *path;
+    int64_t bytes; /* 0: unknown */
+} slc_outfile_need;
+
+/* That all of them fit together, those on one file system side by side; what they replace stays until
+ * they are complete. Each has passed slc_outfile_check. SLC_ERROR_OUTPUT. */
+SLC_API SLC_MUST_USE slc_status slc_outfile_check_room(const slc_outfile_need *needs, int n_needs);
+
+/* Chooses and creates the temporary file (empty). It is no more readable to others than a file that it
+ * is to replace, whose access mode it gets when it is committed. SLC_ERROR_OUTPUT. */
 SLC_API SLC_MUST_USE slc_status slc_outfile_begin(const char *path, bool overwrite,
                                                   slc_outfile *out);
 

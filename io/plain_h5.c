@@ -1,8 +1,9 @@
-/* A plain set in HDF5: /u, /v, /w [rows] in wavelengths, /vis [rows] or [rows, channels], perhaps
- * /weight; the attributes sign, ra_rad, dec_rad and freq_hz of the root group. */
+/* A plain set in HDF5: /u, /v, /w [rows] in wavelengths, /vis or /data [rows] or [rows, channels],
+ * perhaps /weight and /flags; the attributes sign, ra_rad, dec_rad and freq_hz of the root group. */
 #include <math.h>
 #include <stdio.h>
 
+#include "core/checked.h"
 #include "core/constants.h"
 #include "io/h5_header.h"
 #include "io/vis_plain.h"
@@ -32,13 +33,32 @@ static slc_status read_attributes(slci_plain *plain) {
     return SLC_OK;
 }
 
+/* More names than these of a file that is not made for imaging are not worth a warning. */
+#define MAX_LISTED 16
+
 static slc_status open_columns(slci_plain *plain) {
-    static const char *const names[SLCI_PLAIN_COLUMNS] = {"/u", "/v", "/w", "/vis", "/weight"};
-    for (int k = 0; k < SLCI_PLAIN_COLUMNS; k++) {
-        if (slci_h5_find(plain->file, names[k]) != SLCI_H5_ABSENT) {
-            SLC_TRY(slci_h5_dataset_open(plain->file, plain->base.path, names[k],
-                                         &plain->columns[k].set));
+    for (int i = 0; i < SLCI_PLAIN_MEMBERS; i++) {
+        const slci_plain_member *member = &slci_plain_members[i];
+        slci_h5_dataset *set = &plain->columns[member->column].set;
+        char name[16];
+        (void)snprintf(name, sizeof name, "/%s", member->name);
+        if (slci_h5_find(plain->file, name) == SLCI_H5_ABSENT) {
+            continue;
         }
+        if (set->id != 0) {
+            slci_plain_ignore(plain, member->name);
+        } else {
+            SLC_TRY(slci_h5_dataset_open(plain->file, plain->base.path, name, set));
+        }
+    }
+    char names[MAX_LISTED][SLCI_H5_LIST_NAME_BYTES];
+    int64_t n = 0;
+    SLC_TRY(slci_h5_list(plain->file, plain->base.path, "/", MAX_LISTED, names, &n));
+    for (int64_t i = 0; i < slc_min_i64(n, MAX_LISTED); i++) {
+        slci_plain_ignore_unknown(plain, names[i]);
+    }
+    if (n > MAX_LISTED) {
+        slci_plain_ignore(plain, "...");
     }
     return SLC_OK;
 }

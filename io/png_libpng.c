@@ -54,8 +54,10 @@ static slc_status png_check(const char *name, const slc_image_meta *meta) {
 }
 
 static int64_t png_bytes(const slc_image_meta *meta) {
-    /* How far it will compress is not known; a picture that is smaller than this is noise-free. */
-    return 4096 + meta->nx * meta->ny / 16;
+    /* How far it will compress is not known, and noise hardly does. At worst a row has a byte for each
+     * pixel and one for its filter, and deflate adds five for each of its blocks of 16 KiB or more. */
+    const int64_t rows = meta->ny * (meta->nx + 1);
+    return 8192 + rows + rows / 3000;
 }
 
 static void on_error(png_structp png, png_const_charp text) {

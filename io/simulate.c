@@ -9,6 +9,7 @@
 
 #include "core/checked.h"
 #include "core/constants.h"
+#include "io/outfile.h"
 #include "io/simulate_rows.h"
 #include "io/simulate_telescope.h"
 #include "io/uvh5_write.h"
@@ -223,7 +224,11 @@ static slc_status create_writer(const slc_simulate_options *options,
                                         .history = parts.history};
         const slc_uvh5_options writing = {.zstd_level = options->zstd_level,
                                           .overwrite = options->overwrite};
-        status = slc_uvh5_writer_create(options->path, &header, &writing, out);
+        status = slc_outfile_check(options->path, options->overwrite,
+                                   slc_uvh5_needed_bytes(&header, &writing));
+        if (status == SLC_OK) {
+            status = slc_uvh5_writer_create(options->path, &header, &writing, out);
+        }
     }
     destroy_parts(&parts);
     return status;

@@ -40,7 +40,8 @@ typedef struct slc_sky {
  *     299.9 40.8 0.2 90 45 30 -0.7              # major, minor (arcseconds), angle (degrees), index
  *     l=0.01 m=-0.005 flux=0.5 major=2amin minor=60asec pa=30 index=-0.7
  * Angles without colons may have a unit: deg, amin, asec, mas, uas, rad. A line `reference_hz=1.4e9`
- * sets the frequency of the fluxes. SLC_ERROR_INPUT with file and line, SLC_ERROR_MEMORY. */
+ * sets the frequency of the fluxes. SLC_ERROR_INPUT with file and line, also for what is not an
+ * ordinary file or longer than 64 MiB; SLC_ERROR_MEMORY. */
 SLC_API SLC_MUST_USE slc_status slc_sky_read(const char *path, double ra_rad, double dec_rad,
                                              slc_sky *out);
 

@@ -11,11 +11,14 @@
  * colons may have a unit: deg, amin, asec, mas, uas, rad. reference_hz stands on a line of its own:
  * the frequency to which fluxes with an index belong; without it, the first channel's. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/checked.h"
 #include "core/constants.h"
@@ -25,6 +28,12 @@
 
 /* A line has at most seven words; more are counted and refused. */
 #define MAX_WORDS 8
+
+/* Half a million components, each of which every sample of every row would have to be summed over. */
+#define MAX_FILE_BYTES ((int64_t)64 << 20)
+
+/* What some editors begin a UTF-8 file with: an invisible character, and no part of the first word. */
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
 /* Of a word in a message. */
 #define SHOWN "%.60s"
@@ -214,6 +223,9 @@ static slc_status parse_line(sky_reader *reader, char *text) {
     char *words[MAX_WORDS];
     int n_words = 0;
     char *rest = NULL;
+    if (reader->line == 1 && strncmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0) {
+        text += strlen(BYTE_ORDER_MARK);
+    }
     text[strcspn(text, "#")] = '\0';
     for (char *word = strtok_r(text, " \t\r\n", &rest); word != NULL;
          word = strtok_r(NULL, " \t\r\n", &rest)) {
@@ -270,20 +282,43 @@ done:
     return status;
 }
 
+/* Opens an ordinary file of a size that a list of sources can have. A device may never end, and a pipe
+ * may never begin: opening one must not wait for its writer. */
+static slc_status open_file(const char *path, FILE **out) {
+    struct stat info;
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0 || fstat(descriptor, &info) != 0) {
+        const int reason = errno;
+        if (descriptor >= 0) {
+            (void)close(descriptor);
+        }
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be opened: %s", path, strerror(reason));
+    }
+    slc_status status = SLC_OK;
+    if (!S_ISREG(info.st_mode)) {
+        status = SLC_FAIL(SLC_ERROR_INPUT, "%s: is not a file%s; a sky is read from a text file",
+                          path, S_ISDIR(info.st_mode) ? " but a folder" : "");
+    } else if (info.st_size > MAX_FILE_BYTES) {
+        status = SLC_FAIL(SLC_ERROR_INPUT,
+                          "%s: is %" PRId64 " bytes long, expected a text file of at most %" PRId64,
+                          path, (int64_t)info.st_size, MAX_FILE_BYTES);
+    } else {
+        *out = fdopen(descriptor, "r");
+        if (*out != NULL) {
+            return SLC_OK;
+        }
+        status = SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory to read it", path);
+    }
+    (void)close(descriptor);
+    return status;
+}
+
 slc_status slc_sky_read(const char *path, double ra_rad, double dec_rad, slc_sky *out) {
     sky_reader reader = {.path = path, .ra_rad = ra_rad, .dec_rad = dec_rad};
     FILE *file = NULL;
-    slc_status status = SLC_OK;
-    file = fopen(path, "re");
-    if (file == NULL) {
-        status = SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
-        goto done;
-    }
-    status = read_lines(&reader, file);
-done:
-    if (file != NULL) {
-        (void)fclose(file);
-    }
+    SLC_TRY(open_file(path, &file));
+    const slc_status status = read_lines(&reader, file);
+    (void)fclose(file);
     if (status != SLC_OK) {
         slc_sky_destroy(&reader.sky);
         return status;

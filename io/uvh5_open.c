@@ -220,6 +220,30 @@ static slc_status read_channels(slci_uvh5 *uvh5) {
     return SLC_OK;
 }
 
+/* The numbers of polarization_array as AIPS codes, each of which a file has once. */
+static slc_status convert_codes(const char *path, const double *numbers, int n, int *codes) {
+    for (int k = 0; k < n; k++) {
+        const double number = numbers[k];
+        const bool is_code = number >= -8.0 && number <= 4.0 && number != 0.0;
+        if (!is_code || number != trunc(number)) {
+            return SLC_FAIL(SLC_ERROR_INPUT,
+                            "%s: /Header/polarization_array: number %d is %.17g, expected a code "
+                            "from -8 (YX) to -1 (RR) or from 1 (I) to 4 (V)",
+                            path, k, number);
+        }
+        codes[k] = (int)number;
+        for (int j = 0; j < k; j++) {
+            if (codes[j] == codes[k]) {
+                return SLC_FAIL(SLC_ERROR_INPUT,
+                                "%s: /Header/polarization_array: %d (%s) is there twice, expected "
+                                "each polarisation once",
+                                path, codes[k], slc_vis_polarisation_name(codes[k]));
+            }
+        }
+    }
+    return SLC_OK;
+}
+
 static slc_status read_polarisations(slci_uvh5 *uvh5) {
     const char *path = uvh5->base.path;
     slci_vis_header *header = &uvh5->base.header;
@@ -238,13 +262,12 @@ static slc_status read_polarisations(slci_uvh5 *uvh5) {
     SLC_TRY(
         get_counted(uvh5, "/Header/polarization_array", header->n_polarisations, "Npols", &codes));
     header->polarisations = malloc((size_t)header->n_polarisations * sizeof(int));
-    for (int k = 0; k < header->n_polarisations && header->polarisations != NULL; k++) {
-        header->polarisations[k] = fabs(codes[k]) < 1000.0 ? (int)codes[k] : 0;
-    }
+    const slc_status status =
+        header->polarisations == NULL
+            ? SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory for the polarisations", path)
+            : convert_codes(path, codes, header->n_polarisations, header->polarisations);
     free(codes);
-    return header->polarisations == NULL
-               ? SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory for the polarisations", path)
-               : SLC_OK;
+    return status;
 }
 
 /* Datasets that Sluice does not use, but that would show a header that contradicts itself. */

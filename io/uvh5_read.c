@@ -319,22 +319,19 @@ static void convert_row(const slci_uvh5 *uvh5, const slci_uvh5_scratch *scratch,
     }
 }
 
-/* Rows of a block to where they go; `at` is the block's first row in the target. */
-static void combine_block(const slci_uvh5 *uvh5, const slci_uvh5_scratch *scratch, int64_t at,
-                          int64_t n, const slci_vis_target *target, slc_vis_counts *counts) {
+/* Rows of a block, the first of which is `first_row` of the file, to where they go from `at` on. */
+static slc_status combine_block(const slci_uvh5 *uvh5, const slci_uvh5_scratch *scratch,
+                                int64_t first_row, int64_t at, int64_t n,
+                                const slci_vis_target *target, slc_vis_counts *counts) {
     const int64_t n_channels = uvh5->selection->n_channels;
     const int64_t uvw_bytes = uvh5->uvw.type.bytes;
     for (int64_t k = 0; k < n; k++) {
         slci_vis_row row = {.factor = 1.0};
         slci_element_to_f64(&uvh5->uvw.type, scratch->uvw + 3 * k * uvw_bytes, uvw_bytes, 3,
                             row.uvw);
-        if (target->uvw != NULL) {
-            const bool is_finite =
-                isfinite(row.uvw[0]) && isfinite(row.uvw[1]) && isfinite(row.uvw[2]);
-            for (int d = 0; d < 3; d++) {
-                target->uvw[3 * (at + k) + d] = is_finite ? row.uvw[d] : 0.0;
-            }
-        }
+        const bool is_possible =
+            slci_vis_place_row(&row, SLCI_LONGEST_M,
+                               target->uvw == NULL ? NULL : target->uvw + 3 * (at + k));
         if (!wants_samples(target)) {
             continue;
         }
@@ -343,11 +340,19 @@ static void combine_block(const slci_uvh5 *uvh5, const slci_uvh5_scratch *scratc
             row.factor = weight_factor(uvh5, scratch, k);
             convert_row(uvh5, scratch, target->vis != NULL, k, &row);
         }
-        slci_vis_combine_row(uvh5->selection, &row,
-                             target->vis == NULL ? NULL : target->vis + 2 * (at + k) * n_channels,
-                             target->weight == NULL ? NULL : target->weight + (at + k) * n_channels,
-                             counts);
+        const bool is_used = slci_vis_combine_row(
+            uvh5->selection, &row,
+            target->vis == NULL ? NULL : target->vis + 2 * (at + k) * n_channels,
+            target->weight == NULL ? NULL : target->weight + (at + k) * n_channels, counts);
+        if (is_used && !is_possible) {
+            return SLC_FAIL(SLC_ERROR_INPUT,
+                            "%s: /Header/uvw_array: row %" PRId64
+                            " is (%g, %g, %g), expected at most %g m; are they in metres?",
+                            uvh5->base.path, first_row + k, row.uvw[0], row.uvw[1], row.uvw[2],
+                            SLCI_LONGEST_M);
+        }
     }
+    return SLC_OK;
 }
 
 /* Where the block that starts at `row` ends: after block_rows, and at a border of chunks where blocks
@@ -420,7 +425,7 @@ slc_status slci_uvh5_read(slci_vis_part *part, int64_t origin, int64_t n,
         const int64_t end = block_end(uvh5, row, origin + n);
         status = read_block(uvh5, row, end - row, target, scratch);
         if (status == SLC_OK) {
-            combine_block(uvh5, scratch, row - origin, end - row, target, counts);
+            status = combine_block(uvh5, scratch, row, row - origin, end - row, target, counts);
         }
         row = end;
     }

@@ -442,6 +442,23 @@ static slc_status open_output(const char *path, slc_uvh5_writer *writer,
     return status;
 }
 
+int64_t slc_uvh5_needed_bytes(const slc_uvh5_header *header, const slc_uvh5_options *options) {
+    int64_t samples = 0;
+    int64_t bytes = 0;
+    bool is_ok = slc_checked_mul(header->n_channels, header->n_polarisations, &samples);
+    for (int f = 0; f < N_FIELDS && is_ok; f++) {
+        int64_t field_bytes = element_bytes[field_table[f].element];
+        const int64_t values = field_table[f].values == 0 ? samples : field_table[f].values;
+        is_ok = slc_checked_mul(field_bytes, values, &field_bytes) &&
+                slc_checked_mul(field_bytes, header->n_rows, &field_bytes) &&
+                slc_checked_add(bytes, field_bytes, &bytes);
+    }
+    if (options->zstd_level > 0) {
+        return 0;
+    }
+    return is_ok ? bytes : INT64_MAX;
+}
+
 slc_status slc_uvh5_writer_create(const char *path, const slc_uvh5_header *header,
                                   const slc_uvh5_options *options, slc_uvh5_writer **out) {
     SLC_TRY(slci_uvh5_check_header(path, header));

@@ -54,6 +54,10 @@ typedef struct slc_uvh5_rows {
     const float *nsamples; /* the same shape; NULL: all 1 */
 } slc_uvh5_rows;
 
+/* What the rows take on the disk, for slc_outfile_check; 0, unknown, with compression. */
+SLC_API int64_t slc_uvh5_needed_bytes(const slc_uvh5_header *header,
+                                      const slc_uvh5_options *options);
+
 /* SLC_ERROR_OUTPUT, SLC_ERROR_ARGUMENT (a header that contradicts itself), SLC_ERROR_MEMORY. */
 SLC_API SLC_MUST_USE slc_status slc_uvh5_writer_create(const char *path,
                                                        const slc_uvh5_header *header,

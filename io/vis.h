@@ -84,13 +84,15 @@ typedef struct slc_vis_meta {
 
 /* Of one box. flagged: row × channel × polarisation, of the polarisations used, in selected rows.
  * nonfinite: row × channel, not flagged but not finite, and therefore dropped. zero_weight: row ×
- * channel, not flagged but with nsamples <= 0 or not finite. total: row × channel × polarisation
- * looked at. */
+ * channel, not flagged but without a weight. bad_weight: those of zero_weight whose nsamples (or
+ * integration time, where that counts) are negative or not finite; the rest are 0. total: row ×
+ * channel × polarisation looked at. */
 typedef struct slc_vis_counts {
     int64_t total;
     int64_t flagged;
     int64_t nonfinite;
     int64_t zero_weight;
+    int64_t bad_weight;
 } slc_vis_counts;
 
 /* One dataset of a file, for `sluice info`. */
@@ -124,7 +126,7 @@ SLC_API SLC_MUST_USE slc_status slc_vis_read_counted(slc_source *source, const s
                                                      void *const *dst, slc_vis_counts *counts);
 
 /* The large datasets of the set's first file (visdata, flags, nsamples, uvw_array or u, v, w, vis,
- * weight): at most `capacity` are written to `out`, the number found to `n`. */
+ * weight, flags): at most `capacity` are written to `out`, the number found to `n`. */
 SLC_API SLC_MUST_USE slc_status slc_vis_describe(slc_source *source, int capacity,
                                                  slc_vis_dataset *out, int *n);
 

@@ -11,17 +11,19 @@ static double pair_weight(double wx, double wy) {
     return wx > 0.0 && wy > 0.0 ? 2.0 / (1.0 / wx + 1.0 / wy) : 0.0;
 }
 
-static double sample_weight(const slci_vis_selection *selection, const slci_vis_row *row,
-                            int64_t channel) {
+/* The weight, and whether it was made from what no weight can be: negative or not finite. */
+static float sample_weight(const slci_vis_selection *selection, const slci_vis_row *row,
+                           int64_t channel, bool *is_bad) {
     double weight = 1.0;
-    if (row->nsamples[0] != NULL) {
-        weight = row->nsamples[0][channel];
-        if (selection->n_used == 2) {
-            const double other = row->nsamples[1][channel];
-            weight = isfinite(other) && isfinite(weight) ? pair_weight(weight, other) : 0.0;
-        }
+    bool is_good = row->factor >= 0.0;
+    for (int k = 0; k < selection->n_used && row->nsamples[0] != NULL; k++) {
+        const double one = row->nsamples[k][channel];
+        is_good = is_good && one >= 0.0 && isfinite(one);
+        weight = k == 0 ? one : pair_weight(weight, one);
     }
-    return weight * row->factor;
+    const float scaled = is_good ? (float)(weight * row->factor) : 0.0F;
+    *is_bad = !is_good || !isfinite(scaled);
+    return *is_bad ? 0.0F : scaled;
 }
 
 /* How many of the polarisations used are flagged. */
@@ -54,7 +56,21 @@ static bool is_in_range(const slci_vis_selection *selection, double length_wavel
            (selection->uv_max <= 0.0 || length_wavelengths < selection->uv_max);
 }
 
-void slci_vis_combine_row(const slci_vis_selection *selection, const slci_vis_row *row, float *vis,
+static bool is_finite(const slci_vis_row *row) {
+    return isfinite(row->uvw[0]) && isfinite(row->uvw[1]) && isfinite(row->uvw[2]);
+}
+
+bool slci_vis_place_row(const slci_vis_row *row, double longest, double *uvw) {
+    const bool has_place = is_finite(row);
+    const bool is_far = has_place && (fabs(row->uvw[0]) > longest || fabs(row->uvw[1]) > longest ||
+                                      fabs(row->uvw[2]) > longest);
+    for (int d = 0; d < 3 && uvw != NULL; d++) {
+        uvw[d] = has_place && !is_far ? row->uvw[d] : 0.0;
+    }
+    return !is_far;
+}
+
+bool slci_vis_combine_row(const slci_vis_selection *selection, const slci_vis_row *row, float *vis,
                           float *weight, slc_vis_counts *counts) {
     const size_t n_channels = (size_t)selection->n_channels;
     if (vis != NULL) {
@@ -64,12 +80,13 @@ void slci_vis_combine_row(const slci_vis_selection *selection, const slci_vis_ro
         memset(weight, 0, n_channels * sizeof *weight);
     }
     if (!row->is_selected) {
-        return;
+        return false;
     }
     const double length = hypot(row->uvw[0], row->uvw[1]);
-    const bool is_finite = isfinite(length) && isfinite(row->uvw[2]);
+    const bool has_place = is_finite(row);
+    bool is_used = false;
     for (int64_t c = 0; c < selection->n_channels; c++) {
-        if (selection->has_uv_range && is_finite &&
+        if (selection->has_uv_range && has_place &&
             !is_in_range(selection, length * selection->wavelengths_per_metre[c])) {
             continue;
         }
@@ -79,16 +96,19 @@ void slci_vis_combine_row(const slci_vis_selection *selection, const slci_vis_ro
         if (n_flagged > 0) {
             continue;
         }
-        const float w = (float)sample_weight(selection, row, c);
-        if (!(w > 0.0F) || !isfinite(w)) {
+        bool is_bad = false;
+        const float w = sample_weight(selection, row, c, &is_bad);
+        if (!(w > 0.0F)) {
             counts->zero_weight++;
+            counts->bad_weight += is_bad;
             continue;
         }
         float value[2] = {0.0F, 0.0F};
-        if (!is_finite || (row->values[0] != NULL && !sample_value(selection, row, c, value))) {
+        if (!has_place || (row->values[0] != NULL && !sample_value(selection, row, c, value))) {
             counts->nonfinite++;
             continue;
         }
+        is_used = true;
         if (weight != NULL) {
             weight[c] = w;
         }
@@ -97,4 +117,5 @@ void slci_vis_combine_row(const slci_vis_selection *selection, const slci_vis_ro
             vis[2 * c + 1] = value[1];
         }
     }
+    return is_used;
 }

@@ -72,6 +72,16 @@ static bool use_pair(slci_vis *vis, int code) {
     return true;
 }
 
+/* Whether one of the codes, of which those that are 0 stand for none, is in the file. */
+static bool has_any(const slci_vis_header *header, const int *codes, size_t n) {
+    for (size_t k = 0; k < n; k++) {
+        if (codes[k] != 0 && find_polarisation(header, codes[k]) >= 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static slc_status choose_polarisation(slci_vis *vis, slc_polarisation wanted) {
     enum { CODE_I = 1, CODE_XX = -5, CODE_YY = -6, CODE_RR = -1, CODE_LL = -2 };
     static const int codes[] = {[SLC_POL_XX] = CODE_XX,
@@ -94,6 +104,12 @@ static slc_status choose_polarisation(slci_vis *vis, slc_polarisation wanted) {
     }
     char names[256];
     list_polarisations(header, names, sizeof names);
+    if (wanted == SLC_POL_AUTO && !has_any(header, codes, sizeof codes / sizeof codes[0])) {
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                        "%s: there is nothing to image in this file, it has the polarisations %s, "
+                        "expected I, XX, YY, RR or LL",
+                        vis->parts[0]->path, names);
+    }
     return SLC_FAIL(SLC_ERROR_ARGUMENT,
                     "%s: there is no %s in this file, it has the polarisations %s (--pol)",
                     vis->parts[0]->path,

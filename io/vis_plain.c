@@ -16,7 +16,25 @@
 #define BLOCK_ROWS 4096
 #define BLOCK_BYTES ((int64_t)4 << 20)
 
-static const char *const column_names[SLCI_PLAIN_COLUMNS] = {"u", "v", "w", "vis", "weight"};
+const slci_plain_member slci_plain_members[SLCI_PLAIN_MEMBERS] = {
+    {"u", SLCI_PLAIN_U},        {"v", SLCI_PLAIN_V},      {"w", SLCI_PLAIN_W},
+    {"vis", SLCI_PLAIN_VIS},    {"data", SLCI_PLAIN_VIS}, {"weight", SLCI_PLAIN_WEIGHT},
+    {"flags", SLCI_PLAIN_FLAGS}};
+
+void slci_plain_ignore(slci_plain *plain, const char *name) {
+    const size_t used = strlen(plain->ignored);
+    (void)snprintf(plain->ignored + used, sizeof plain->ignored - used, "%s%s",
+                   used > 0 ? ", " : "", name);
+}
+
+void slci_plain_ignore_unknown(slci_plain *plain, const char *name) {
+    for (int i = 0; i < SLCI_PLAIN_MEMBERS; i++) {
+        if (strcmp(slci_plain_members[i].name, name) == 0) {
+            return;
+        }
+    }
+    slci_plain_ignore(plain, name);
+}
 
 static bool has_column(const slci_plain *plain, int k) {
     return plain->columns[k].set.id != 0 || plain->columns[k].memory != NULL;
@@ -42,41 +60,59 @@ static void destroy(slci_vis_part *part) {
 
 /* ---- checks ----------------------------------------------------------------------------------- */
 
+static slc_status check_type(const slci_plain *plain, int k) {
+    const slci_h5_dataset *set = &plain->columns[k].set;
+    const bool is_vis = k == SLCI_PLAIN_VIS;
+    const bool is_flags = k == SLCI_PLAIN_FLAGS;
+    const bool is_good = is_vis     ? slci_element_is_complex(&set->type)
+                         : is_flags ? slci_element_is_integer(&set->type)
+                                    : slci_element_is_real(&set->type);
+    if (!is_good) {
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED, "%s: %s is of type %s, expected %s",
+                        plain->base.path, set->name, set->type_text,
+                        is_vis     ? "a complex number"
+                        : is_flags ? "a boolean or an integer"
+                                   : "a real number");
+    }
+    return SLC_OK;
+}
+
 static slc_status check_column(const slci_plain *plain, int k) {
     const slci_h5_dataset *set = &plain->columns[k].set;
     const slci_h5_dataset *vis = &plain->columns[SLCI_PLAIN_VIS].set;
     const char *path = plain->base.path;
     const bool is_vis = k == SLCI_PLAIN_VIS;
-    if (!(is_vis ? slci_element_is_complex(&set->type) : slci_element_is_real(&set->type))) {
-        return SLC_FAIL(SLC_ERROR_UNSUPPORTED, "%s: %s is of type %s, expected %s", path, set->name,
-                        set->type_text, is_vis ? "a complex number" : "a real number");
-    }
+    SLC_TRY(check_type(plain, k));
     if (is_vis && (set->rank < 1 || set->rank > 2 || (set->rank == 2 && set->shape[1] < 1))) {
         return SLC_FAIL(SLC_ERROR_INPUT,
                         "%s: %s has %d dimensions, expected [rows] or [rows, channels]", path,
                         set->name, set->rank);
     }
     /* A weight may be one for each row, or one for each visibility. */
-    const int rank = k == SLCI_PLAIN_WEIGHT && set->rank == 2 ? 2 : 1;
+    const int rank = k == SLCI_PLAIN_FLAGS                      ? vis->rank
+                     : k == SLCI_PLAIN_WEIGHT && set->rank == 2 ? 2
+                                                                : 1;
     bool is_equal = is_vis || (set->rank == rank && set->shape[0] == vis->shape[0]);
     is_equal = is_equal && (rank == 1 || set->shape[1] == plain->base.header.n_channels);
     if (!is_equal) {
         return SLC_FAIL(SLC_ERROR_INPUT,
                         "%s: %s has %" PRId64 " rows in %d dimensions, %s has %" PRId64
-                        " in %d; expected u, v, w [rows], vis [rows] or [rows, channels], weight "
-                        "as either",
+                        " in %d; expected u, v, w [rows], visibilities [rows] or [rows, channels], "
+                        "weight as either, flags as the visibilities",
                         path, set->name, set->shape[0], set->rank, vis->name, vis->shape[0],
                         vis->rank);
     }
     return SLC_OK;
 }
 
-slc_status slci_plain_check(slci_plain *plain, const slc_vis_options *options) {
+static slc_status check_columns(slci_plain *plain) {
+    static const char *const names[] = {"u", "v", "w", "vis (or data)"};
     slci_vis_header *header = &plain->base.header;
     for (int k = 0; k < SLCI_PLAIN_WEIGHT; k++) {
         if (!has_column(plain, k)) {
-            return SLC_FAIL(SLC_ERROR_INPUT, "%s: %s is missing, expected u, v, w and %s",
-                            plain->base.path, column_names[k], plain->file != 0 ? "vis" : "data");
+            return SLC_FAIL(SLC_ERROR_INPUT,
+                            "%s: %s is missing, expected u, v, w and vis (or data)",
+                            plain->base.path, names[k]);
         }
     }
     const slci_h5_dataset *vis = &plain->columns[SLCI_PLAIN_VIS].set;
@@ -87,17 +123,16 @@ slc_status slci_plain_check(slci_plain *plain, const slc_vis_options *options) {
             SLC_TRY(check_column(plain, k));
         }
     }
-    if (options->weight_by_time || options->phase_centre != NULL || options->use_autos) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "%s: a plain set has no integration times, phase centres or "
-                        "autocorrelations: --weight-by-time, --phase-centre and --autos do not "
-                        "apply",
-                        plain->base.path);
+    if (header->n_rows == 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: the set is empty: %s has 0 rows", plain->base.path,
+                        vis->name);
     }
-    if (plain->sign != 1.0 && plain->sign != -1.0) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: the attribute sign is %g, expected +1 or -1",
-                        plain->base.path, plain->sign);
-    }
+    return SLC_OK;
+}
+
+/* A plain set says little of itself; this is what is taken for the rest. */
+static slc_status complete_header(slci_plain *plain) {
+    slci_vis_header *header = &plain->base.header;
     const size_t n = (size_t)header->n_channels;
     header->freq_hz = calloc(n, sizeof(double));
     header->channel_width_hz = calloc(n, sizeof(double));
@@ -116,6 +151,29 @@ slc_status slci_plain_check(slci_plain *plain, const slc_vis_options *options) {
     (void)snprintf(header->phase.text, sizeof header->phase.text,
                    "plain set: w-projected, phase u l + v m + w (n - 1), sign %+d in the image sum",
                    (int)plain->sign);
+    return SLC_OK;
+}
+
+slc_status slci_plain_check(slci_plain *plain, const slc_vis_options *options) {
+    SLC_TRY(check_columns(plain));
+    if (options->weight_by_time || options->phase_centre != NULL || options->use_autos) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "%s: a plain set has no integration times, phase centres or "
+                        "autocorrelations: --weight-by-time, --phase-centre and --autos do not "
+                        "apply",
+                        plain->base.path);
+    }
+    if (plain->sign != 1.0 && plain->sign != -1.0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: the attribute sign is %g, expected +1 or -1",
+                        plain->base.path, plain->sign);
+    }
+    SLC_TRY(complete_header(plain));
+    if (plain->ignored[0] != '\0') {
+        slc_log_warning(options->log,
+                        "%s: ignored: %s; a plain set is u, v, w (wavelengths), vis or data, "
+                        "weight and flags",
+                        plain->base.path, plain->ignored);
+    }
     return SLC_OK;
 }
 
@@ -193,18 +251,49 @@ typedef struct block {
     const unsigned char *raw[SLCI_PLAIN_COLUMNS];
     int64_t stride_bytes[SLCI_PLAIN_COLUMNS];
     double *values, *weights; /* [n_channels, 2], [n_channels] */
+    uint8_t *flags;           /* [n_channels] */
 } block;
 
 static bool is_column_read(const slci_plain *plain, const slci_vis_target *target, int k) {
-    const bool is_wanted = k == SLCI_PLAIN_VIS ? target->vis != NULL : true;
+    const bool wants_samples = target->vis != NULL || target->weight != NULL;
+    const bool is_wanted = k < SLCI_PLAIN_VIS    ? true
+                           : k == SLCI_PLAIN_VIS ? target->vis != NULL
+                                                 : wants_samples;
     const bool is_weight = k == SLCI_PLAIN_WEIGHT;
     return has_column(plain, k) && is_wanted && !(is_weight && plain->selection->use_unit_weights);
 }
 
-static void combine_block(const slci_plain *plain, const block *from, int64_t at, int64_t n,
-                          const slci_vis_target *target, slc_vis_counts *counts) {
+/* Converts the samples of row k of the block; what was not read stays NULL. */
+static void convert_row(const slci_plain *plain, const block *from, int64_t k, slci_vis_row *row) {
     const int64_t n_channels = plain->selection->n_channels;
-    const slci_h5_dataset *weight = &plain->columns[SLCI_PLAIN_WEIGHT].set;
+    const unsigned char *raw[SLCI_PLAIN_COLUMNS];
+    for (int column = SLCI_PLAIN_VIS; column < SLCI_PLAIN_COLUMNS; column++) {
+        raw[column] =
+            from->raw[column] == NULL ? NULL : from->raw[column] + k * from->stride_bytes[column];
+    }
+    if (raw[SLCI_PLAIN_VIS] != NULL) {
+        const slci_element *type = &plain->columns[SLCI_PLAIN_VIS].set.type;
+        slci_element_to_complex(type, raw[SLCI_PLAIN_VIS], type->bytes, n_channels, from->values);
+        row->values[0] = from->values;
+    }
+    if (raw[SLCI_PLAIN_WEIGHT] != NULL) {
+        const slci_h5_dataset *weight = &plain->columns[SLCI_PLAIN_WEIGHT].set;
+        const int64_t step = weight->rank == 2 ? weight->type.bytes : 0;
+        slci_element_to_f64(&weight->type, raw[SLCI_PLAIN_WEIGHT], step, n_channels, from->weights);
+        row->nsamples[0] = from->weights;
+    }
+    if (raw[SLCI_PLAIN_FLAGS] != NULL) {
+        const slci_element *type = &plain->columns[SLCI_PLAIN_FLAGS].set.type;
+        slci_element_to_flags(type, raw[SLCI_PLAIN_FLAGS], type->bytes, n_channels, from->flags);
+        row->flags[0] = from->flags;
+    }
+}
+
+/* Rows of a block, the first of which is `first_row` of the file, to where they go from `at` on. */
+static slc_status combine_block(const slci_plain *plain, const block *from, int64_t first_row,
+                                int64_t at, int64_t n, const slci_vis_target *target,
+                                slc_vis_counts *counts) {
+    const int64_t n_channels = plain->selection->n_channels;
     for (int64_t k = 0; k < n; k++) {
         slci_vis_row row = {.is_selected = true, .factor = 1.0};
         for (int d = 0; d < 3; d++) {
@@ -212,34 +301,27 @@ static void combine_block(const slci_plain *plain, const block *from, int64_t at
             slci_element_to_f64(type, from->raw[d] + k * from->stride_bytes[d], 0, 1, &row.uvw[d]);
             row.uvw[d] *= -plain->sign;
         }
-        const bool is_finite = isfinite(row.uvw[0]) && isfinite(row.uvw[1]) && isfinite(row.uvw[2]);
-        for (int d = 0; d < 3 && target->uvw != NULL; d++) {
-            target->uvw[3 * (at + k) + d] = is_finite ? row.uvw[d] : 0.0;
-        }
+        const bool is_possible =
+            slci_vis_place_row(&row, SLCI_LONGEST_WAVELENGTHS,
+                               target->uvw == NULL ? NULL : target->uvw + 3 * (at + k));
         if (target->vis == NULL && target->weight == NULL) {
             continue;
         }
-        if (from->raw[SLCI_PLAIN_VIS] != NULL) {
-            const slci_element *type = &plain->columns[SLCI_PLAIN_VIS].set.type;
-            slci_element_to_complex(type,
-                                    from->raw[SLCI_PLAIN_VIS] +
-                                        k * from->stride_bytes[SLCI_PLAIN_VIS],
-                                    type->bytes, n_channels, from->values);
-            row.values[0] = from->values;
+        convert_row(plain, from, k, &row);
+        const bool is_used = slci_vis_combine_row(
+            plain->selection, &row,
+            target->vis == NULL ? NULL : target->vis + 2 * (at + k) * n_channels,
+            target->weight == NULL ? NULL : target->weight + (at + k) * n_channels, counts);
+        if (is_used && !is_possible) {
+            return SLC_FAIL(SLC_ERROR_INPUT,
+                            "%s: row %" PRId64 ": (u, v, w) is (%g, %g, %g), expected at most %g "
+                            "wavelengths; are they in wavelengths?",
+                            plain->base.path, first_row + k, -plain->sign * row.uvw[0],
+                            -plain->sign * row.uvw[1], -plain->sign * row.uvw[2],
+                            SLCI_LONGEST_WAVELENGTHS);
         }
-        if (from->raw[SLCI_PLAIN_WEIGHT] != NULL) {
-            const int64_t step = weight->rank == 2 ? weight->type.bytes : 0;
-            slci_element_to_f64(&weight->type,
-                                from->raw[SLCI_PLAIN_WEIGHT] +
-                                    k * from->stride_bytes[SLCI_PLAIN_WEIGHT],
-                                step, n_channels, from->weights);
-            row.nsamples[0] = from->weights;
-        }
-        slci_vis_combine_row(plain->selection, &row,
-                             target->vis == NULL ? NULL : target->vis + 2 * (at + k) * n_channels,
-                             target->weight == NULL ? NULL : target->weight + (at + k) * n_channels,
-                             counts);
     }
+    return SLC_OK;
 }
 
 static void block_destroy(block *from) {
@@ -248,16 +330,18 @@ static void block_destroy(block *from) {
     }
     free(from->values);
     free(from->weights);
+    free(from->flags);
 }
 
 /* The values of a row need two numbers a channel; a column of a file needs room for its raw rows. */
 static slc_status block_create(const slci_plain *plain, const slci_vis_target *target, int64_t rows,
                                block *out) {
     const int64_t n_channels = plain->selection->n_channels;
-    block made = {{NULL}, {NULL}, {0}, NULL, NULL};
+    block made = {.values = NULL};
     made.values = malloc((size_t)n_channels * 16);
     made.weights = malloc((size_t)n_channels * 8);
-    bool is_made = made.values != NULL && made.weights != NULL;
+    made.flags = malloc((size_t)n_channels);
+    bool is_made = made.values != NULL && made.weights != NULL && made.flags != NULL;
     for (int k = 0; k < SLCI_PLAIN_COLUMNS && is_made; k++) {
         const slci_plain_column *column = &plain->columns[k];
         if (column->memory == NULL && is_column_read(plain, target, k)) {
@@ -281,7 +365,7 @@ static slc_status read_rows(slci_vis_part *part, int64_t origin, int64_t n,
     const slci_plain *plain = (const slci_plain *)part;
     const int64_t rows = slc_min_i64(plain->block_rows, slc_max_i64(n, 1));
     const int64_t unit = plain->columns[SLCI_PLAIN_VIS].set.chunk[0];
-    block from = {{NULL}, {NULL}, {0}, NULL, NULL};
+    block from = {.values = NULL};
     SLC_TRY(block_create(plain, target, rows, &from));
     slc_status status = SLC_OK;
     for (int64_t row = origin; row < origin + n && status == SLC_OK;) {
@@ -294,7 +378,7 @@ static slc_status read_rows(slci_vis_part *part, int64_t origin, int64_t n,
             }
         }
         if (status == SLC_OK) {
-            combine_block(plain, &from, row - origin, m, target, counts);
+            status = combine_block(plain, &from, row, row - origin, m, target, counts);
         }
         row += m;
     }

@@ -1,4 +1,4 @@
-/* Plain visibility sets: u, v, w in wavelengths, visibilities, and perhaps weights, as columns.
+/* Plain visibility sets: u, v, w in wavelengths, visibilities, perhaps weights and flags, as columns.
  * The same rows whether the columns lie in an HDF5 file (read run by run) or in memory (an .npz).
  *
  *     SLC_TRY(slci_plain_check(plain, options));       // after the columns are filled in
@@ -19,6 +19,7 @@ enum {
     SLCI_PLAIN_W,
     SLCI_PLAIN_VIS,
     SLCI_PLAIN_WEIGHT,
+    SLCI_PLAIN_FLAGS,
     SLCI_PLAIN_COLUMNS
 };
 
@@ -36,13 +37,31 @@ typedef struct slci_plain {
     double freq_hz; /* 0: not known */
     const slci_vis_selection *selection;
     int64_t block_rows;
+    char ignored[512]; /* the file's other members, "freq, weights", for a warning */
 } slci_plain;
 
 /* Makes an empty plain part; on success the caller fills in columns and then calls check, which
  * refuses shapes and types that contradict each other and completes the header. */
 SLC_MUST_USE slc_status slci_plain_create(const char *path, const char *format, slci_plain **out);
+
 SLC_MUST_USE slc_status slci_plain_check(slci_plain *plain, const slc_vis_options *options);
 void slci_plain_destroy(slci_plain *plain);
+
+/* How the members of a file are called, and which column each fills. Visibilities have two names;
+ * where a file has both, the first of this table is taken. */
+typedef struct slci_plain_member {
+    const char *name;
+    int column;
+} slci_plain_member;
+
+#define SLCI_PLAIN_MEMBERS 7
+extern const slci_plain_member slci_plain_members[SLCI_PLAIN_MEMBERS];
+
+/* Notes a member of the file that fills no column. */
+void slci_plain_ignore(slci_plain *plain, const char *name);
+
+/* The same, for any member of the file, but only if its name is none of the table's. */
+void slci_plain_ignore_unknown(slci_plain *plain, const char *name);
 
 #ifdef __cplusplus
 }

@@ -12,31 +12,36 @@
  * registers a pixel are needed (imaginary parts, wide w c), 512 threads with 4 × 2.
  *
  *      32 raw samples -> amplitudes, phases  -> 128 turns each -> sums in registers -> image
- *      cp.async, double  one warp, in double;   all threads,      8 or 16 pixels       64-bit
- *      buffer in shared  weight 0 dropped       in double         a thread             atomics
+ *      cp.async          one warp, in double;   all threads,      8 or 16 pixels       64-bit
+ *                        weight 0 dropped       in double         a thread             atomics
+ *      chunk i + 3       chunk i + 2            chunk i + 1       chunk i
  *
- * While the threads add one chunk, one warp (each in its turn) compacts the next and the one after it
- * is on its way, so neither the double arithmetic nor global memory is waited for. A tile takes one of
+ * One barrier a step: all four stages of the line run between two barriers, each on its own chunk, so
+ * neither the double arithmetic nor global memory is waited for. A tile takes one of
  * three variants, by its bound of w c: FLAT, SINGLE, WIDE (direct_cuda_pair.cuh); a launch for each
  * that the picture may need, of which the blocks of other variants' tiles leave at once.
  *
  * The cosine is one odd polynomial of five terms, y P(y²) with y = |turn| - 1/4, whose coefficients
- * carry the sample's amplitude, so neither quadrants nor a multiplication by w|V| are needed. The
+ * carry the sample's amplitude, so neither quadrants nor a multiplication by w|V| are needed. Phases
+ * stay in units of 2^-32 turns until one multiply-add scales them, takes the absolute value and
+ * subtracts the quarter; that saved an instruction of each pair. The
  * special-function unit would save two of these instructions, but gives one value in eight issue
  * cycles and errs by up to 5.4e-7 in the same way at the same phase, so that errors of a coherent
  * sum add up: with it, the picture of a small data set was off by 1.0e-6 of itself.
  *
- * A pair's instructions (sm_90, counted in the machine code, 8 samples × 16 pixels a loop; every
+ * A pair's instructions (sm_90, counted in the machine code, 8 samples × 16 or 8 pixels a loop; every
  * one takes an issue slot, of which a multiprocessor has 128 a clock):
  *                                    FLAT   SINGLE   WIDE
  *     integer: turn, w c              1      1        2
  *     conversion to single            1      1        1
- *     scale, rest of w c              1      2        3
- *     polynomial, its square and sum  7      7        7
+ *     w c, or the rest of it          0      1        2
+ *     scale, fold, less a quarter     1      1        1
+ *     polynomial, its square and sum  6      6        6
  *     promotion                       0.4    0.4      0.4
- *     loads, moves, loop              0.4    0.4      0.7
- *     together                       10.8   11.8     14.1
- * Shared memory 24,416 bytes, registers 122 (FLAT), 128 (SINGLE), 111 (WIDE), nothing spilled.
+ *     loads, moves, loop              0.4    0.4      0.8
+ *     together                        9.8   10.8     13.2
+ *     registers                     114    127       98
+@MEASURED@ * Shared memory 43,376 bytes, nothing spilled. What binds is issue: @ISSUE@
  *
  * Error of a pair, relative to w|V|, at most, in units of 1e-7. s and c are the sine and cosine of the
  * pair's angle: an error of the angle counts in full only where the pair adds nothing, the rounding
@@ -44,15 +49,17 @@
  *     turns: three roundings to 2^-33 turns .................... 0.02 s
  *     conversion, one rounding below 1/2: 2^-26 turns .......... 0.94 s
  *     w c left out (FLAT) ...................................... 0.47 s
- *     w c added, one rounding; its own factors and product ..... 0.94 s + 0.35 s SINGLE, 0.3 s WIDE
+ *     w c added: one rounding (SINGLE) or two (WIDE) ........... 0.94 s or 1.88 s
+ *     the factors of w c, each u of it ......................... 0.23 s
  *     polynomial ............................................... 0.12
  *     its coefficients, each u of its term: at most 2.3 u ...... 1.4 c
  *     its evaluation: 1.65 u, and 0.5 u from the square ........ 1.3 c
  *     sum of eight terms: eight roundings at most .............. 4.8 c
  *     promotion, where the sum is smaller than its addend ...... 0.6
  * The largest of a s + b c is sqrt(a² + b²), so together at most 0.72 + sqrt(1.5² + 7.5²) = 8.4
- * (FLAT), and 0.72 + sqrt(2.3² + 7.5²) = 8.6 (SINGLE, WIDE): below 9e-7 for any input. Without the
- * sum a pair is within 2.3e-7 (largest found over 4·10^7 phases and amplitudes), 4.6e-8 in the mean
+ * (FLAT), 0.72 + sqrt(2.2² + 7.5²) = 8.6 (SINGLE), 0.72 + sqrt(3.1² + 7.5²) = 8.9 (WIDE): below 9e-7
+ * for any input. Without the sum a pair is within 2.3, 2.5 and 3.1 (largest found over 2·10^7 random
+ * phases and amplitudes each, w c up to 2^21 turns), and 0.5, 0.6 and 0.7 in the mean
  * square. The complex form has the same bound for each part. Nothing here depends on the card.
  */
 #include <assert.h>
@@ -66,34 +73,36 @@
 /* Blocks of one launch along y; more runs than that are looped over. */
 #define MAX_GRID_Y 65535
 
-/* One run into the thread's sums; whether it has any weight. While the threads add chunk i, one warp
- * (each in its turn) compacts chunk i + 1, and chunk i + 2 is on its way from global memory. */
+/* One run into the thread's sums; whether it has any weight. In step i the threads add chunk i, after
+ * making their share of the turns of chunk i + 1; one warp (each in its turn) compacts chunk i + 2,
+ * and chunk i + 3 is on its way from global memory. */
 template <int VARIANT, int ROWS, int N_PARTS>
-static __device__ __forceinline__ bool
-sum_run(const slci_direct_cuda_arguments *a, const slci_direct_run *run, slci_direct_shared *shared,
-        pixels<ROWS, N_PARTS> *own) {
+static __device__ __forceinline__ bool sum_run(const slci_direct_cuda_arguments *a,
+                                               slci_direct_shared *shared,
+                                               pixels<ROWS, N_PARTS> *own) {
     constexpr int THREADS = SLCI_CUDA_TILE / 4 * SLCI_CUDA_TILE / ROWS;
-    const int warp = (int)threadIdx.x / 32;
     bool has_weight = false;
     clear(own);
-    slci_block_stage(a, run, 0, shared);
-    slci_block_stage(a, run, 1, shared);
+    slci_block_stage(a, 0, shared);
+    slci_block_stage(a, 1, shared);
     __pipeline_wait_prior(1);
     __syncthreads();
-    if (warp == 0) {
-        slci_block_compact<VARIANT>(a, run, 0, shared);
+    if (slci_block_thread() < 32) {
+        slci_block_compact<VARIANT>(a, 0, shared);
     }
-    for (int chunk = 0; chunk * SLCI_CUDA_CHUNK < run->n_samples; chunk++) {
+#pragma unroll 1
+    for (int chunk = -1; chunk * SLCI_CUDA_CHUNK < shared->run.n_samples; chunk++) {
         __pipeline_wait_prior(0);
-        __syncthreads(); /* chunk compacted, chunk + 1 come, the turns of chunk - 1 used up */
-        slci_block_stage(a, run, chunk + 2, shared);
-        slci_block_turns<THREADS>(a, chunk, shared);
-        has_weight = has_weight || shared->n_used[chunk % 2] != 0;
-        __syncthreads(); /* the turns are there */
-        if (warp == (chunk + 1) % (THREADS / 32)) {
-            slci_block_compact<VARIANT>(a, run, chunk + 1, shared);
+        __syncthreads(); /* every step of the chunks before is done */
+        slci_block_stage(a, chunk + 3, shared);
+        slci_block_turns<THREADS>(a, chunk + 1, shared);
+        if (slci_block_thread() / 32 == (chunk + 1) % (THREADS / 32)) {
+            slci_block_compact<VARIANT>(a, chunk + 2, shared);
         }
-        add_chunk<VARIANT, ROWS, N_PARTS>(shared, chunk % 2, own);
+        if (chunk >= 0) {
+            has_weight = has_weight || shared->n_used[chunk % 4] != 0;
+            add_chunk<VARIANT, ROWS, N_PARTS>(shared, chunk, own);
+        }
     }
     __pipeline_wait_prior(0);
     __syncthreads(); /* the next run may overwrite everything */
@@ -129,8 +138,11 @@ static __global__ void __launch_bounds__(SLCI_CUDA_TILE / 4 * SLCI_CUDA_TILE / R
 
     /* The number of runs is formed anew each time: kept, it would take registers that pixels need. */
     for (int64_t index = blockIdx.y; index < slci_block_n_runs(&a); index += gridDim.y) {
-        const slci_direct_run run = slci_block_run(&a, index);
-        if (sum_run<VARIANT, ROWS, N_PARTS>(&a, &run, &shared, &own)) {
+        if (threadIdx.x == 0) {
+            shared.run = slci_block_run(&a, index);
+        }
+        __syncthreads();
+        if (sum_run<VARIANT, ROWS, N_PARTS>(&a, &shared, &own)) {
             store(&a, &shared.tile, &own);
         }
     }
@@ -216,6 +228,12 @@ static slc_status direct_cuda_tile(void *state, const slc_tile_arguments *argume
                         "an engine tile of %lld kernel tiles is more than one launch can take; "
                         "use a smaller --vram",
                         (long long)n_tiles);
+    }
+    if (setup->granule_rows * setup->n_channels > UINT32_MAX) {
+        return SLC_FAIL(SLC_ERROR_NO_PLAN,
+                        "a granule of %lld rows of %lld channels is more than 2^32 samples; "
+                        "select fewer channels",
+                        (long long)setup->granule_rows, (long long)setup->n_channels);
     }
     const dim3 grid((unsigned)n_tiles, (unsigned)slc_min_i64(n_runs, MAX_GRID_Y));
     const int last = last_variant(setup);

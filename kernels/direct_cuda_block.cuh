@@ -2,8 +2,8 @@
  * Each step is called by all threads of a block (compact: of a warp); the kernel puts the barriers
  * between them.
  *
- *     slci_block_stage(a, run, chunk, shared);              global to shared memory, asynchronous
- *     slci_block_compact<VARIANT>(a, run, chunk, shared);   (direct_cuda_sample.cuh) to phases
+ *     slci_block_stage(a, chunk, shared);              global to shared memory, asynchronous
+ *     slci_block_compact<VARIANT>(a, chunk, shared);   (direct_cuda_sample.cuh) to phases
  *     slci_block_turns<THREADS>(a, chunk, shared);          to a turn for each column and row
  */
 #ifndef SLC_KERNELS_DIRECT_CUDA_BLOCK_CUH
@@ -45,18 +45,23 @@ typedef struct slci_direct_cuda_arguments {
 
 /* A run: samples that are summed before they go into the accumulator. */
 typedef struct slci_direct_run {
-    int64_t first_row;    /* of its granule, in the engine tile */
-    int64_t first_sample; /* in its granule */
-    int n_samples;        /* at most 4,096 */
+    int64_t first_row;     /* of its granule, in the engine tile */
+    uint32_t first_sample; /* in its granule, which direct_cuda_tile keeps below 2^32 samples */
+    int n_samples;         /* at most 4,096 */
 } slci_direct_run;
 
-/* One sample as the turns need it. Steps are turns a pixel, bases turns at the reference pixel, both
- * modulo 1; the argument of V is in u_base. */
+/* One sample as the turns need it: for columns and for rows the turns a pixel (x) and at the
+ * reference pixel (y), both modulo 1; the argument of V is in the columns'. */
 typedef struct slci_direct_phase {
-    double u_step, u_base;
-    double v_step, v_base;
+    double2 columns, rows;
     double w; /* wavelengths */
 } slci_direct_phase;
+
+/* One sample's turns in units of 2^-32, four to a vector. */
+typedef struct slci_direct_turns {
+    uint4 columns[SLCI_CUDA_TILE / 4];
+    uint4 rows[SLCI_CUDA_TILE / 4];
+} slci_direct_turns;
 
 typedef struct slci_direct_raw {
     double uvw[SLCI_CUDA_CHUNK * 3];
@@ -64,17 +69,28 @@ typedef struct slci_direct_raw {
     float weight[SLCI_CUDA_CHUNK];
 } slci_direct_raw;
 
+/* Chunk i is in entry i modulo the number of entries: 2, or, for what is made in one step and used
+ * two steps later, 4. */
 typedef struct slci_direct_shared {
-    uint4 turns[SLCI_CUDA_CHUNK][2 * SLCI_CUDA_TILE / 4]; /* 64 columns, then 64 rows */
-    float4 samples[2][SLCI_CUDA_CHUNK][2]; /* an slci_pair_sample in the same order */
+    slci_direct_turns turns[2][SLCI_CUDA_CHUNK];
+    float4 samples[4][SLCI_CUDA_CHUNK][2]; /* an slci_pair_sample in the same order */
     slci_direct_raw raw[2];
     slci_direct_phase phases[2][SLCI_CUDA_CHUNK];
     double
         w_factor[2 * SLCI_CUDA_TILE]; /* N(l, m0) - n0 of the columns, N(l0, m) - n0 of the rows */
     double w_unit, c_unit;            /* wavelengths; their product is 2^-32. WIDE only */
     slc_direct_tile tile;
-    int n_used[2]; /* samples of a chunk with weight, rounded up to whole groups */
+    slci_direct_run run;
+    int n_used[4]; /* samples of a chunk with weight, rounded up to whole groups */
 } slci_direct_shared;
+
+/* threadIdx.x, read anew each time. What is derived from it would otherwise be kept in registers
+ * over the loop over pairs, which needs them all. */
+static __device__ __forceinline__ int slci_block_thread(void) {
+    int thread;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    return thread;
+}
 
 /* The variant for a tile in which |w c| is at most `turns`. */
 static SLC_HOST_DEVICE inline int slci_cuda_variant(const slc_direct_setup *setup, double turns) {
@@ -121,7 +137,7 @@ static __device__ inline slci_direct_run slci_block_run(const slci_direct_cuda_a
     const int64_t granule = index / a->runs_per_granule;
     slci_direct_run run;
     run.first_row = granule * a->setup.granule_rows;
-    run.first_sample = (index % a->runs_per_granule) * a->setup.granule_samples;
+    run.first_sample = (uint32_t)(index % a->runs_per_granule * a->setup.granule_samples);
     const int64_t rows_left = a->tile->extent[0] - run.first_row;
     const int64_t rows = rows_left < a->setup.granule_rows ? rows_left : a->setup.granule_rows;
     const int64_t left = rows * a->setup.n_channels - run.first_sample;
@@ -129,35 +145,36 @@ static __device__ inline slci_direct_run slci_block_run(const slci_direct_cuda_a
     return run;
 }
 
-/* Starts copying chunk `chunk` of the run into its half of the double buffer. Chunks past the end
- * copy nothing but still commit, so that the count of outstanding copies stays the same. */
-static __device__ inline void slci_block_stage(const slci_direct_cuda_arguments *a,
-                                               const slci_direct_run *run, int chunk,
+/* Starts copying chunk `chunk` of the run into its half of the double buffer: five warps have a part
+ * in it. Chunks past the end copy nothing but still commit, so that the count of outstanding copies
+ * stays the same. */
+static __device__ inline void slci_block_stage(const slci_direct_cuda_arguments *a, int chunk,
                                                slci_direct_shared *shared) {
+    const slci_direct_run *run = &shared->run;
+    const int thread = slci_block_thread();
     const int start = chunk * SLCI_CUDA_CHUNK;
     const int left = run->n_samples - start;
-    if (left > 0) {
-        const int n = left < SLCI_CUDA_CHUNK ? left : SLCI_CUDA_CHUNK;
-        const int64_t n_channels = a->setup.n_channels;
-        const int64_t in_granule = run->first_sample + start;
-        const int64_t sample = run->first_row * n_channels + in_granule;
-        const int64_t row = run->first_row + in_granule / n_channels;
-        const int n_rows = (int)((in_granule + n - 1) / n_channels - in_granule / n_channels) + 1;
-        slci_direct_raw *raw = &shared->raw[chunk % 2];
-        const int thread = (int)threadIdx.x;
-        if (thread < SLCI_CUDA_CHUNK) {
-            if (thread < n && !a->setup.is_psf) {
-                __pipeline_memcpy_async(&raw->vis[thread], &a->vis[sample + thread],
-                                        sizeof(float2));
-            }
-        } else if (thread < 2 * SLCI_CUDA_CHUNK) {
-            const int k = thread - SLCI_CUDA_CHUNK;
-            if (k < n) {
-                __pipeline_memcpy_async(&raw->weight[k], &a->weight[sample + k], sizeof(float));
-            }
-        } else if (thread < 2 * SLCI_CUDA_CHUNK + 3 * n_rows) {
-            const int k = thread - 2 * SLCI_CUDA_CHUNK;
-            __pipeline_memcpy_async(&raw->uvw[k], &a->uvw[row * 3 + k], sizeof(double));
+    const int n = left < SLCI_CUDA_CHUNK ? left : SLCI_CUDA_CHUNK;
+    const int k = thread % SLCI_CUDA_CHUNK;
+    const uint32_t n_channels = (uint32_t)a->setup.n_channels;
+    const uint32_t in_granule = run->first_sample + (uint32_t)start;
+    const int64_t sample = run->first_row * n_channels + in_granule + k;
+    slci_direct_raw *raw = &shared->raw[chunk % 2];
+    if (thread < SLCI_CUDA_CHUNK) {
+        if (k < n && !a->setup.is_psf) {
+            __pipeline_memcpy_async(&raw->vis[k], &a->vis[sample], sizeof(float2));
+        }
+    } else if (thread < 2 * SLCI_CUDA_CHUNK) {
+        if (k < n) {
+            __pipeline_memcpy_async(&raw->weight[k], &a->weight[sample], sizeof(float));
+        }
+    } else if (thread < 5 * SLCI_CUDA_CHUNK && n > 0) {
+        const uint32_t first = in_granule / n_channels;
+        const int n_rows = (int)((in_granule + (uint32_t)n - 1) / n_channels - first) + 1;
+        const int number = thread - 2 * SLCI_CUDA_CHUNK;
+        if (number < 3 * n_rows) {
+            __pipeline_memcpy_async(&raw->uvw[number],
+                                    &a->uvw[(run->first_row + first) * 3 + number], sizeof(double));
         }
     }
     __pipeline_commit();

@@ -2,7 +2,7 @@
  * Everything here runs once a pair or once in eight, so every instruction is counted; the essay in
  * direct_cuda.cu says what they cost and how wrong they can be.
  *
- *     const float x = slci_pair_turns<SLCI_CUDA_SINGLE>(column_turn + row_turn, &sample, &pixel);
+ *     const float x = slci_pair_phase<SLCI_CUDA_SINGLE>(column_turn + row_turn, &sample, &pixel);
  *     sum = slci_pair_add(x, &sample, sum);
  */
 #ifndef SLC_KERNELS_DIRECT_CUDA_PAIR_CUH
@@ -42,13 +42,14 @@ typedef struct slci_pair_sample {
     int w_whole;    /* units */
 } slci_pair_sample;
 
-/* A pixel's c(l, m) likewise; the two units multiply to 2^-32 turns. */
+/* A pixel's c(l, m) likewise, in units of 2^-32 turns a wavelength; the units of w_whole and c_whole
+ * multiply to 2^-32 turns. */
 typedef struct slci_pair_pixel {
     float c, c_low;
     int c_whole;
 } slci_pair_pixel;
 
-/* The phase in turns, in [-1/2, 1/2] and, for w c, 1/32 beyond at most.
+/* The phase in units of 2^-32 turns, within half a turn and, for w c, 1/32 beyond at most.
  *
  * WIDE: with w = W + w_low and c = C + c_low, W and C whole numbers of their units, the product W C
  * is a whole number of 2^-32 turns, and the lower 32 bits of it, all that a turn keeps, are one
@@ -56,24 +57,24 @@ typedef struct slci_pair_pixel {
  * at the most that can be asked for, 2^21 turns, and below 2e-5 sqrt(turns) always. */
 template <int VARIANT>
 static __device__ __forceinline__ float
-slci_pair_turns(uint32_t turn, const slci_pair_sample *sample, const slci_pair_pixel *pixel) {
+slci_pair_phase(uint32_t turn, const slci_pair_sample *sample, const slci_pair_pixel *pixel) {
     if (VARIANT == SLCI_CUDA_FLAT) {
-        return __fmul_rn(__int2float_rn((int)turn), 0x1p-32f);
+        return __int2float_rn((int)turn);
     }
-    float rest = 0.0f;
     if (VARIANT == SLCI_CUDA_SINGLE) {
-        rest = __fmul_rn(sample->w, pixel->c);
-    } else {
-        turn += (uint32_t)sample->w_whole * (uint32_t)pixel->c_whole;
-        rest = __fmaf_rn(sample->w, pixel->c_low, __fmul_rn(sample->w_low, pixel->c));
+        return __fmaf_rn(sample->w, pixel->c, __int2float_rn((int)turn));
     }
-    return __fmaf_rn(__int2float_rn((int)turn), 0x1p-32f, rest);
+    turn += (uint32_t)sample->w_whole * (uint32_t)pixel->c_whole;
+    const float partly = __fmaf_rn(sample->w_low, pixel->c, __int2float_rn((int)turn));
+    return __fmaf_rn(sample->w, pixel->c_low, partly);
 }
 
-/* sum + w|V| cos 2πx, for |x| <= 1/2 + 1/32. With y = |x| - 1/4 the cosine is -sin 2πy. */
-static __device__ __forceinline__ float slci_pair_add(float x, const slci_pair_sample *sample,
+/* sum + w|V| cos 2πx for the phase x, in units of 2^-32 turns. With y = |x| - 1/4, in turns, the
+ * cosine is -sin 2πy. The multiply-add takes the absolute value on its way in, so that scale and
+ * fold are one instruction. */
+static __device__ __forceinline__ float slci_pair_add(float phase, const slci_pair_sample *sample,
                                                       float sum) {
-    const float y = __fadd_rn(fabsf(x), -0.25f);
+    const float y = __fmaf_rn(fabsf(phase), 0x1p-32f, -0.25f);
     const float square = __fmul_rn(y, y);
     float p = __fmaf_rn(sample->a[4], square, sample->a[3]);
     p = __fmaf_rn(p, square, sample->a[2]);

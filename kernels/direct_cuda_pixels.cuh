@@ -4,7 +4,7 @@
  *     pixels<ROWS, N_PARTS> own;
  *     find_c<VARIANT>(a, shared, &own);
  *     clear(&own);
- *     add_chunk<VARIANT, ROWS, N_PARTS>(shared, half, &own);
+ *     add_chunk<VARIANT, ROWS, N_PARTS>(shared, chunk, &own);
  *     store(a, &shared->tile, &own);
  */
 #ifndef SLC_KERNELS_DIRECT_CUDA_PIXELS_CUH
@@ -32,11 +32,11 @@ template <int ROWS, int N_PARTS> struct pixels {
 
 /* The thread's first column and row in the kernel tile. */
 static __device__ __forceinline__ int own_column(void) {
-    return (int)threadIdx.x % (SLCI_CUDA_TILE / 4) * 4;
+    return slci_block_thread() % (SLCI_CUDA_TILE / 4) * 4;
 }
 
 template <int ROWS> static __device__ __forceinline__ int own_row(void) {
-    return (int)threadIdx.x / (SLCI_CUDA_TILE / 4) * ROWS;
+    return slci_block_thread() / (SLCI_CUDA_TILE / 4) * ROWS;
 }
 
 /* c(l, m) of the thread's pixels; 0 beyond the horizon, where nothing is stored. */
@@ -60,18 +60,17 @@ static __device__ __forceinline__ void find_c(const slci_direct_cuda_arguments *
             const double c =
                 slci_direct_r2(l, m) < 1.0 ? (slci_direct_n_minus_1(l, m) - centre) - split : 0.0;
             const double whole = VARIANT == SLCI_CUDA_WIDE ? rint(c / shared->c_unit) : 0.0;
-            own->pixel[j][i].c = (float)c;
+            own->pixel[j][i].c = (float)(c * 0x1p32);
             own->pixel[j][i].c_whole = (int)whole;
-            own->pixel[j][i].c_low = (float)(c - whole * shared->c_unit);
+            own->pixel[j][i].c_low = (float)((c - whole * shared->c_unit) * 0x1p32);
         }
     }
 }
 
 /* Two loads of 16 bytes that the whole warp shares. */
-static __device__ __forceinline__ slci_pair_sample load_sample(const slci_direct_shared *shared,
-                                                               int half, int k) {
-    const float4 low = shared->samples[half][k][0];
-    const float4 high = shared->samples[half][k][1];
+static __device__ __forceinline__ slci_pair_sample load_sample(const float4 *packed) {
+    const float4 low = packed[0];
+    const float4 high = packed[1];
     const slci_pair_sample sample = {{low.x, low.y, low.z, low.w, high.x},
                                      high.y,
                                      high.z,
@@ -79,27 +78,21 @@ static __device__ __forceinline__ slci_pair_sample load_sample(const slci_direct
     return sample;
 }
 
-template <int ROWS>
-static __device__ __forceinline__ void load_row_turns(const slci_direct_shared *shared, int k,
-                                                      uint32_t *turn) {
-    const uint32_t *rows = (const uint32_t *)shared->turns[k] + SLCI_CUDA_TILE + own_row<ROWS>();
-#pragma unroll
-    for (int j = 0; j < ROWS; j += 2) {
-        const uint2 two = *(const uint2 *)(rows + j);
-        turn[j] = two.x;
-        turn[j + 1] = two.y;
-    }
-}
-
-/* One sample into all pixels of the thread. */
+/* One sample into all pixels of the thread, which begin at `column` and `row`. */
 template <int VARIANT, int ROWS, int N_PARTS>
-static __device__ __forceinline__ void add_sample(const slci_direct_shared *shared, int k, int half,
-                                                  pixels<ROWS, N_PARTS> *own) {
-    const slci_pair_sample sample = load_sample(shared, half, k);
-    const uint4 columns4 = shared->turns[k][own_column() / 4];
+static __device__ __forceinline__ void add_sample(const float4 *packed,
+                                                  const slci_direct_turns *turns, int column,
+                                                  int row, pixels<ROWS, N_PARTS> *own) {
+    const slci_pair_sample sample = load_sample(packed);
+    const uint4 columns4 = turns->columns[column / 4];
     const uint32_t columns[4] = {columns4.x, columns4.y, columns4.z, columns4.w};
     uint32_t row_turn[ROWS];
-    load_row_turns<ROWS>(shared, k, row_turn);
+#pragma unroll
+    for (int j = 0; j < ROWS; j += 2) {
+        const uint2 two = *(const uint2 *)((const uint32_t *)turns->rows + row + j);
+        row_turn[j] = two.x;
+        row_turn[j + 1] = two.y;
+    }
 #pragma unroll
     for (int j = 0; j < ROWS; j++) {
 #pragma unroll
@@ -107,11 +100,11 @@ static __device__ __forceinline__ void add_sample(const slci_direct_shared *shar
             const uint32_t turn = columns[i] + row_turn[j];
             const slci_pair_pixel *pixel = &own->pixel[j][i];
             float *real = &own->part[0][j][i];
-            *real = slci_pair_add(slci_pair_turns<VARIANT>(turn, &sample, pixel), &sample, *real);
+            *real = slci_pair_add(slci_pair_phase<VARIANT>(turn, &sample, pixel), &sample, *real);
             if (N_PARTS == 2) {
                 /* -sin of an angle is the cosine of a quarter turn more. */
                 float *imaginary = &own->part[N_PARTS - 1][j][i];
-                const float x = slci_pair_turns<VARIANT>(turn + SLCI_QUARTER_TURN, &sample, pixel);
+                const float x = slci_pair_phase<VARIANT>(turn + SLCI_QUARTER_TURN, &sample, pixel);
                 *imaginary = slci_pair_add(x, &sample, *imaginary);
             }
         }
@@ -120,14 +113,18 @@ static __device__ __forceinline__ void add_sample(const slci_direct_shared *shar
 
 /* All used samples of the chunk, a group at a time. */
 template <int VARIANT, int ROWS, int N_PARTS>
-static __device__ __forceinline__ void add_chunk(const slci_direct_shared *shared, int half,
+static __device__ __forceinline__ void add_chunk(const slci_direct_shared *shared, int chunk,
                                                  pixels<ROWS, N_PARTS> *own) {
-    const int n_used = shared->n_used[half];
+    const int column = own_column();
+    const int row = own_row<ROWS>();
+    const int n_used = shared->n_used[chunk % 4];
 #pragma unroll 1
     for (int k = 0; k < n_used; k += SLCI_CUDA_GROUP) {
 #pragma unroll
         for (int term = 0; term < SLCI_CUDA_GROUP; term++) {
-            add_sample<VARIANT, ROWS, N_PARTS>(shared, k + term, half, own);
+            add_sample<VARIANT, ROWS, N_PARTS>(shared->samples[chunk % 4][k + term],
+                                               &shared->turns[chunk % 2][k + term], column, row,
+                                               own);
         }
 #pragma unroll
         for (int part = 0; part < N_PARTS; part++) {

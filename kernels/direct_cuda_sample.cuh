@@ -1,7 +1,7 @@
 /* From raw samples to the turns of a kernel tile's columns and rows, all in double: the second and
  * third step of a block of the CUDA cosine kernel.
  *
- *     slci_block_compact<VARIANT>(a, run, chunk, shared);   one warp
+ *     slci_block_compact<VARIANT>(a, chunk, shared);   one warp
  *     slci_block_turns<THREADS>(a, chunk, shared);          all threads, after a barrier
  */
 #ifndef SLC_KERNELS_DIRECT_CUDA_SAMPLE_CUH
@@ -25,10 +25,10 @@ static __device__ inline slci_direct_phase slci_sample_phase(const slci_direct_c
     const double m = slci_direct_m(geometry, tile->y0 + SLCI_CUDA_TILE / 2);
     const double factor = slci_direct_w_factor(&a->setup, tile->l0, tile->m0);
     slci_direct_phase phase;
-    phase.u_step = -slci_fraction(u, geometry->scale_rad);
-    phase.v_step = slci_fraction(v, geometry->scale_rad);
-    phase.u_base = SLCI_TURN_MAGIC + (slci_fraction(u, l) - argument);
-    phase.v_base = SLCI_TURN_MAGIC + (slci_fraction(v, m) + slci_fraction(w, factor));
+    phase.columns.x = -slci_fraction(u, geometry->scale_rad);
+    phase.columns.y = SLCI_TURN_MAGIC + (slci_fraction(u, l) - argument);
+    phase.rows.x = slci_fraction(v, geometry->scale_rad);
+    phase.rows.y = SLCI_TURN_MAGIC + (slci_fraction(v, m) + slci_fraction(w, factor));
     phase.w = w;
     return phase;
 }
@@ -36,12 +36,12 @@ static __device__ inline slci_direct_phase slci_sample_phase(const slci_direct_c
 /* One raw sample, the chunk's `lane`-th, to entry `slot` of the chunk's lists. */
 template <int VARIANT>
 static __device__ inline void slci_sample_prepare(const slci_direct_cuda_arguments *arguments,
-                                                  const slci_direct_run *run, int chunk, int lane,
-                                                  int slot, slci_direct_shared *shared) {
+                                                  int chunk, int lane, int slot,
+                                                  slci_direct_shared *shared) {
     const slci_direct_raw *raw = &shared->raw[chunk % 2];
-    const int64_t n_channels = arguments->setup.n_channels;
-    const int64_t first = run->first_sample + chunk * SLCI_CUDA_CHUNK;
-    const int64_t index = first + lane;
+    const uint32_t n_channels = (uint32_t)arguments->setup.n_channels;
+    const uint32_t first = shared->run.first_sample + (uint32_t)(chunk * SLCI_CUDA_CHUNK);
+    const uint32_t index = first + (uint32_t)lane;
     const int row = (int)(index / n_channels - first / n_channels);
     const double per_metre = arguments->channels[index % n_channels];
     const double w = raw->uvw[3 * row + 2] * per_metre;
@@ -54,10 +54,10 @@ static __device__ inline void slci_sample_prepare(const slci_direct_cuda_argumen
     const double a = -(double)raw->weight[lane] * sqrt(re * re + im * im);
     const double whole = VARIANT == SLCI_CUDA_WIDE ? rint(w / shared->w_unit) : 0.0;
     const double low = VARIANT == SLCI_CUDA_WIDE ? w - whole * shared->w_unit : 0.0;
-    shared->samples[chunk % 2][slot][0] =
+    shared->samples[chunk % 4][slot][0] =
         make_float4((float)(a * SLCI_SINE_0), (float)(a * SLCI_SINE_1), (float)(a * SLCI_SINE_2),
                     (float)(a * SLCI_SINE_3));
-    shared->samples[chunk % 2][slot][1] =
+    shared->samples[chunk % 4][slot][1] =
         make_float4((float)(a * SLCI_SINE_4), (float)w, (float)low, __int_as_float((int)whole));
 }
 
@@ -65,50 +65,57 @@ static __device__ inline void slci_sample_prepare(const slci_direct_cuda_argumen
  * weight and keeping the order, and fills the last group with samples of amplitude 0. A chunk past
  * the end has no samples. */
 template <int VARIANT>
-static __device__ inline void slci_block_compact(const slci_direct_cuda_arguments *a,
-                                                 const slci_direct_run *run, int chunk,
+static __device__ inline void slci_block_compact(const slci_direct_cuda_arguments *a, int chunk,
                                                  slci_direct_shared *shared) {
-    const int lane = (int)threadIdx.x % 32;
+    const int lane = slci_block_thread() % 32;
     const int half = chunk % 2;
-    const bool is_used =
-        chunk * SLCI_CUDA_CHUNK + lane < run->n_samples && shared->raw[half].weight[lane] > 0.0f;
+    const bool is_used = chunk * SLCI_CUDA_CHUNK + lane < shared->run.n_samples &&
+                         shared->raw[half].weight[lane] > 0.0f;
     const unsigned mask = __ballot_sync(0xffffffffu, is_used);
     const int n_used = __popc(mask);
     const int n_padded = (n_used + SLCI_CUDA_GROUP - 1) / SLCI_CUDA_GROUP * SLCI_CUDA_GROUP;
     if (is_used) {
         const int slot = __popc(mask & ((1u << lane) - 1u));
-        slci_sample_prepare<VARIANT>(a, run, chunk, lane, slot, shared);
+        slci_sample_prepare<VARIANT>(a, chunk, lane, slot, shared);
     }
     if (lane >= n_used && lane < n_padded) {
-        const slci_direct_phase still = {0.0, SLCI_TURN_MAGIC, 0.0, SLCI_TURN_MAGIC, 0.0};
+        const slci_direct_phase still = {{0.0, SLCI_TURN_MAGIC}, {0.0, SLCI_TURN_MAGIC}, 0.0};
         shared->phases[half][lane] = still;
-        shared->samples[half][lane][0] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        shared->samples[half][lane][1] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        shared->samples[chunk % 4][lane][0] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        shared->samples[chunk % 4][lane][1] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     }
     if (lane == 0) {
-        shared->n_used[half] = n_padded;
+        shared->n_used[chunk % 4] = n_padded;
     }
 }
 
-/* A turn for each used sample and each column and row: two multiply-adds in double. */
+/* base + step · pixel + w · w_factor, modulo 1 in units of 2^-32. */
+static __device__ __forceinline__ uint32_t slci_turn(double2 line, double pixel, double w,
+                                                     double w_factor, bool is_near) {
+    const double bent = is_near ? fma(w, w_factor, line.y) : line.y + slci_fraction(w, w_factor);
+    return (uint32_t)__double2loint(fma(line.x, pixel, bent));
+}
+
+/* A turn for each used sample and each column and row: two multiply-adds in double. A thread has the
+ * column and the row of one number. */
 template <int THREADS>
 static __device__ inline void slci_block_turns(const slci_direct_cuda_arguments *a, int chunk,
                                                slci_direct_shared *shared) {
-    const int position = (int)threadIdx.x % (2 * SLCI_CUDA_TILE);
-    const bool is_column = position < SLCI_CUDA_TILE;
-    const double pixel = (double)(position % SLCI_CUDA_TILE - SLCI_CUDA_TILE / 2);
-    const double w_factor = shared->w_factor[position];
+    const int thread = slci_block_thread();
+    const int at = thread % SLCI_CUDA_TILE;
+    const double pixel = (double)(at - SLCI_CUDA_TILE / 2);
+    const double column_factor = shared->w_factor[at];
+    const double row_factor = shared->w_factor[SLCI_CUDA_TILE + at];
     const bool is_near = a->setup.max_w <= SLCI_CUDA_NEAR_W;
-    uint32_t *turns = (uint32_t *)shared->turns;
-    const int n_used = shared->n_used[chunk % 2];
-    for (int k = (int)threadIdx.x / (2 * SLCI_CUDA_TILE); k < n_used;
-         k += THREADS / (2 * SLCI_CUDA_TILE)) {
+    const int n_used = shared->n_used[chunk % 4];
+#pragma unroll 2
+    for (int k = thread / SLCI_CUDA_TILE; k < n_used; k += THREADS / SLCI_CUDA_TILE) {
         const slci_direct_phase *phase = &shared->phases[chunk % 2][k];
-        const double step = is_column ? phase->u_step : phase->v_step;
-        const double base = is_column ? phase->u_base : phase->v_base;
-        const double bent =
-            is_near ? fma(phase->w, w_factor, base) : base + slci_fraction(phase->w, w_factor);
-        turns[k * 2 * SLCI_CUDA_TILE + position] = (uint32_t)__double2loint(fma(step, pixel, bent));
+        slci_direct_turns *turns = &shared->turns[chunk % 2][k];
+        ((uint32_t *)turns->columns)[at] =
+            slci_turn(phase->columns, pixel, phase->w, column_factor, is_near);
+        ((uint32_t *)turns->rows)[at] =
+            slci_turn(phase->rows, pixel, phase->w, row_factor, is_near);
     }
 }
 

@@ -146,6 +146,10 @@ static void unknown_options_name_the_nearest(void **state) {
     TEST_FAILS(PARSE(&t, &operands, "--siz", "4"), SLC_ERROR_ARGUMENT, "did you mean --size?");
     TEST_FAILS(PARSE(&t, &operands, "-size", "4"), SLC_ERROR_ARGUMENT, "did you mean --size?");
     TEST_FAILS(PARSE(&t, &operands, "--frobnicate"), SLC_ERROR_ARGUMENT, "prog --help lists all");
+    /* Two of four letters changed are another word: size is not meant. */
+    TEST_FAILS(PARSE(&t, &operands, "--soxe"), SLC_ERROR_ARGUMENT,
+               "no option --soxe; prog --help lists all");
+    TEST_FAILS(PARSE(&t, &operands, "--xizee"), SLC_ERROR_ARGUMENT, "did you mean --size?");
     TEST_FAILS(PARSE(&t, &operands, "-x"), SLC_ERROR_ARGUMENT, "no option -x");
     char long_word[3000];
     memset(long_word, 'a', sizeof long_word - 1);

@@ -41,7 +41,7 @@ static void public_cases(void **state) {
         test_picture p;
         test_picture_init(&p, c->file, c->nx, c->ny, c->scale_rad);
         TEST_OK(test_picture_run(&p));
-        test_expect_near(test_picture_at(&p, c->x, c->y), c->value, c->tolerance, c->file);
+        TEST_NEAR_NAMED(test_picture_at(&p, c->x, c->y), c->value, c->tolerance, c->file);
         if (c->is_peak) {
             assert_int_equal(p.result.peak_x, c->x);
             assert_int_equal(p.result.peak_y, c->y);
@@ -75,7 +75,7 @@ static void refuses_what_has_no_data(void **state) {
     p.options.vis.use_unit_weights = true;
     p.options.nx = p.options.ny = 128;
     TEST_OK(test_picture_run(&p));
-    test_expect_near(test_picture_at(&p, 39, 49), 1.0, 2e-6, "unit weights");
+    TEST_NEAR_NAMED(test_picture_at(&p, 39, 49), 1.0, 2e-6, "unit weights");
     free(p.image);
 }
 
@@ -90,9 +90,9 @@ static void one_baseline_is_a_fringe(void **state) {
         lowest = fmin(lowest, p.image[i]);
         highest = fmax(highest, p.image[i]);
     }
-    test_expect_near(lowest, -1, 1e-3, "lowest");
-    test_expect_near(highest, 1, 1e-3, "highest");
-    test_expect_near(p.result.rms, 0.7071, 2e-3, "rms");
+    TEST_NEAR_NAMED(lowest, -1, 1e-3, "lowest");
+    TEST_NEAR_NAMED(highest, 1, 1e-3, "highest");
+    TEST_NEAR_NAMED(p.result.rms, 0.7071, 2e-3, "rms");
     assert_false(p.result.meta.beam.is_valid);
     free(p.image);
 }
@@ -108,7 +108,7 @@ static void a_cube_has_nan_where_a_channel_is_flagged(void **state) {
         if (plane == 0) {
             assert_true(isnan(value));
         } else {
-            test_expect_near(value, 1.0, 2e-6, "plane");
+            TEST_NEAR_NAMED(value, 1.0, 2e-6, "plane");
         }
     }
     assert_int_equal(p.result.n_fully_flagged_planes, 1);
@@ -143,10 +143,10 @@ static void describes_the_sky(void **state) {
     test_picture p;
     test_picture_init(&p, "cases/base.uvh5", 128, 128, 0.002);
     TEST_OK(test_picture_run(&p));
-    test_expect_near(p.result.peak_ra_rad * 57.29577951308232, 60.616608, 1e-5, "right ascension");
-    test_expect_near(p.result.peak_dec_rad * 57.29577951308232, -30.327190, 1e-5, "declination");
-    test_expect_near(p.result.meta.freq_hz, 153.5e6, 1, "frequency");
-    test_expect_near(p.result.meta.width_hz, 8e6, 1, "bandwidth");
+    TEST_NEAR_NAMED(p.result.peak_ra_rad * 57.29577951308232, 60.616608, 1e-5, "right ascension");
+    TEST_NEAR_NAMED(p.result.peak_dec_rad * 57.29577951308232, -30.327190, 1e-5, "declination");
+    TEST_NEAR_NAMED(p.result.meta.freq_hz, 153.5e6, 1, "frequency");
+    TEST_NEAR_NAMED(p.result.meta.width_hz, 8e6, 1, "bandwidth");
     assert_string_equal(p.result.meta.object, "test");
     assert_string_equal(p.result.meta.telescope, "SLUICETEST");
     assert_string_equal(p.result.meta.unit, "Jy/beam");
@@ -166,12 +166,12 @@ static void a_moved_centre_shows_the_same_sky(void **state) {
     TEST_OK(test_picture_run(&moved));
     for (int64_t y = -16; y < 16; y++) {
         for (int64_t x = -16; x < 16; x++) {
-            test_expect_near(test_picture_at(&moved, 16 + x, 16 + y),
-                             test_picture_at(&whole, 39 + x, 49 + y), 2e-6, "pixel");
+            TEST_NEAR_NAMED(test_picture_at(&moved, 16 + x, 16 + y),
+                            test_picture_at(&whole, 39 + x, 49 + y), 2e-6, "pixel");
         }
     }
-    test_expect_near(moved.result.meta.reference_x, 16 + 25, 1e-6, "reference pixel x");
-    test_expect_near(moved.result.meta.reference_y, 16 + 15, 1e-6, "reference pixel y");
+    TEST_NEAR_NAMED(moved.result.meta.reference_x, 16 + 25, 1e-6, "reference pixel x");
+    TEST_NEAR_NAMED(moved.result.meta.reference_y, 16 + 15, 1e-6, "reference pixel y");
     free(whole.image);
     free(moved.image);
 }
@@ -184,12 +184,12 @@ static void uniform_and_briggs_weights(void **state) {
     test_picture_init(&p, "cases/base.uvh5", 128, 128, 0.002);
     p.options.weighting = SLC_WEIGHT_UNIFORM;
     TEST_OK(test_picture_run(&p));
-    test_expect_near(test_picture_at(&p, 10, 20), 0.0236540, 5e-7, "BASE uniform");
+    TEST_NEAR_NAMED(test_picture_at(&p, 10, 20), 0.0236540, 5e-7, "BASE uniform");
     assert_int_equal(p.result.n_used, 1391);
-    test_expect_near(p.result.weight_sum, 512, 1e-3, "BASE sum of uniform weights");
+    TEST_NEAR_NAMED(p.result.weight_sum, 512, 1e-3, "BASE sum of uniform weights");
     p.options.weighting = SLC_WEIGHT_BRIGGS;
     TEST_OK(test_picture_run(&p));
-    test_expect_near(test_picture_at(&p, 10, 20), 0.0236065, 5e-7, "BASE briggs:0");
+    TEST_NEAR_NAMED(test_picture_at(&p, 10, 20), 0.0236065, 5e-7, "BASE briggs:0");
     free(p.image);
 }
 
@@ -201,16 +201,16 @@ static void m87_weights_and_beam(void **state) {
     test_picture_init(&p, "data/m87_vlba_8GHz.contig.uvh5", 256, 256, scale);
     TEST_OK(test_picture_run(&p));
     assert_true(p.result.meta.beam.is_valid);
-    test_expect_near(p.result.meta.beam.major_rad / scale, 11.540, 1e-3, "major axis");
-    test_expect_near(p.result.meta.beam.minor_rad / scale, 6.089, 1e-3, "minor axis");
-    test_expect_near(p.result.meta.beam.angle_rad * 57.29577951308232, -7.257, 2e-3, "angle");
+    TEST_NEAR_NAMED(p.result.meta.beam.major_rad / scale, 11.540, 1e-3, "major axis");
+    TEST_NEAR_NAMED(p.result.meta.beam.minor_rad / scale, 6.089, 1e-3, "minor axis");
+    TEST_NEAR_NAMED(p.result.meta.beam.angle_rad * 57.29577951308232, -7.257, 2e-3, "angle");
     p.options.weighting = SLC_WEIGHT_UNIFORM;
     TEST_OK(test_picture_run(&p));
-    test_expect_near(test_picture_at(&p, 10, 20), 0.0185938, 5e-7, "m87 uniform");
-    test_expect_near(p.result.weight_sum, 339, 1e-3, "m87 sum of uniform weights");
+    TEST_NEAR_NAMED(test_picture_at(&p, 10, 20), 0.0185938, 5e-7, "m87 uniform");
+    TEST_NEAR_NAMED(p.result.weight_sum, 339, 1e-3, "m87 sum of uniform weights");
     p.options.weighting = SLC_WEIGHT_BRIGGS;
     TEST_OK(test_picture_run(&p));
-    test_expect_near(test_picture_at(&p, 10, 20), 0.0234455, 5e-7, "m87 briggs:0");
+    TEST_NEAR_NAMED(test_picture_at(&p, 10, 20), 0.0234455, 5e-7, "m87 briggs:0");
     free(p.image);
 }
 
@@ -245,7 +245,7 @@ static void complex_images_have_the_real_part(void **state) {
     TEST_OK(test_picture_run(&p));
     double imaginary = 0;
     for (int64_t i = 0; i < 64 * 64; i++) {
-        test_expect_near(p.image[2 * i], real[i], 2e-6, "real part");
+        TEST_NEAR_NAMED(p.image[2 * i], real[i], 2e-6, "real part");
         imaginary = fmax(imaginary, fabs(p.image[2 * i + 1]));
     }
     assert_true(imaginary > 0.01);

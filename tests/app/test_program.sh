@@ -65,7 +65,22 @@ rm -f c.h5 json
 # ---- a dry run writes nothing, and neither does what is refused
 accepts 'plan' image "$base" -o d.h5 "${picture[@]}" --dry-run
 accepts 'plan' image "$base" "${picture[@]}" --dry-run --vram 64M
-accepts '' image "$base" --size 65537 65537 --scale 1e-5rad --device host --dry-run --vram 64M
+accepts '' image "$base" --size 65537 65537 --scale 1e-5rad --device host --dry-run --vram 64M \
+    --ram 1T
+large=("$base" --size 4096 --scale 1e-4rad --device host --dry-run --vram 64M -q)
+run image "${large[@]}" --ram 100M
+check "a plan that --ram forbids leaves with 4" test $code -eq 4
+check "but is shown" grep -q '^plan for' .out
+check "and one line says so" test "$(wc -l <.err)" -eq 1
+needed=$(sed -n 's/^sluice: this run would be refused: it needs --ram \([0-9]*\),.*/\1/p' .err)
+check "with what it needs: $(cat .err)" test -n "$needed"
+accepts 'plan' image "${large[@]}" --ram "${needed:-0}"
+(
+    ulimit -f 0
+    "$program" image "$base" "${picture[@]}" --dry-run --stats full.json -q 2>&1 >/dev/null
+) | cat >.err
+check "statistics that cannot be written: $(cat .err)" \
+    grep -q '^sluice: --stats: cannot write to full.json: File too large' .err
 refuses 3 'nothing.uvh5' image nothing.uvh5 -o d.h5 -q "${picture[@]}"
 refuses 3 'truncated.h5' image "$shared/cases/truncated.h5" -o d.h5 -q "${picture[@]}"
 refuses 3 'empty_file.h5' image "$base" "$shared/cases/empty_file.h5" -o d.h5 -q "${picture[@]}"
@@ -131,6 +146,12 @@ run info --json "$base"
 cp .out json
 check "rows in JSON" test "$(value rows)" = 180
 check "samples in JSON" test "$(value samples)" = 1440
+# Names are bytes, JSON is UTF-8.
+cp "$base" $'base\xff.uvh5'
+run info --json $'base\xff.uvh5'
+cp .out json
+check "JSON is UTF-8" test "$(value name | tail -c 14)" = $'base\xef\xbf\xbd.uvh5'
+rm $'base\xff.uvh5'
 refuses 3 'missing_filter.h5' info -q "$shared/cases/missing_filter.h5"
 rm -f json
 verdict

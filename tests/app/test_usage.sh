@@ -41,6 +41,7 @@ refuses 2 'takes no input file' simulate -o y.uvh5 extra
 image 2 'no option --sizee; did you mean --size' --sizee 4
 image 2 'no option --vrm; did you mean --vram' --vrm=4
 image 2 'no option -x' -x
+image 2 'no option --foo; sluice image --help lists all' --foo
 image 2 '^sluice: --quiet takes no value' --quiet=1
 image 2 '^sluice: --size needs a value: N | NX NY | NXxNY' --size
 refuses 2 'needs a value' image nothing.uvh5 -o
@@ -88,6 +89,8 @@ done
 for text in briggs briggs: briggs:0,5 briggs:nan briggs:99 Natural robust:0 ''; do
     image 2 '^sluice: --weight: ' --weight "$text"
 done
+image 2 "^sluice: --weight: 'briggs:' .*a number after briggs:" --weight briggs:
+image 2 "^sluice: --weight: 'briggs:0,5' " --weight briggs:0,5
 for text in i xx V XY '' 'I '; do
     image 2 '^sluice: --pol: .*I, XX, YY, RR or LL' --pol "$text"
 done
@@ -120,6 +123,11 @@ simulate '^sluice: --zstd: .*0 to 19' --zstd 20
 simulate '^sluice: --ra: ' --ra 60.6
 simulate '^sluice: --dec: ' --dec 91deg
 simulate 'go together' --ra 60.6deg
+mkfifo pipe
+for sky in /dev/zero pipe; do
+    refuses 3 "^sluice: $sky: is not a file" simulate -q -o y.uvh5 --sky $sky
+done
+rm pipe
 
 # ---- names
 touch in.uvh5
@@ -134,6 +142,9 @@ touch s.json
 refuses 5 's.json exists; --overwrite' image -q in.uvh5 -o a.h5 --stats s.json
 refuses 5 'exists' simulate -q -o in.uvh5
 rm in.uvh5 link.fits s.json
+
+# ---- a failure is one line, without --quiet too
+refuses 3 'nothing.uvh5' image nothing.uvh5 -o x.h5
 
 # ---- a name with a newline stays one line
 refuses 3 'a?b' image -q --device host $'a\nb' -o x.h5

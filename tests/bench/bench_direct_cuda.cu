@@ -56,10 +56,18 @@ static __device__ slci_pair_sample unit_sample(float w) {
     return sample;
 }
 
-/* Samples come from shared memory, so that nothing of a pair can be moved out of the loop. */
+/* Samples and the pixels' numbers come from shared memory, so that nothing of a pair can be moved out
+ * of the loop, nor anything else formed anew within it. */
 template <int VARIANT> static __global__ void __launch_bounds__(STAGE, 2) pairs(float *out) {
     __shared__ slci_pair_sample samples[SAMPLES];
     __shared__ uint32_t turns[SAMPLES];
+    __shared__ uint32_t numbers[STAGE + 2 * PIXELS];
+    __shared__ float fractions[STAGE + 2 * PIXELS];
+    for (uint32_t k = threadIdx.x; k < STAGE + 2 * PIXELS; k += STAGE) {
+        const uint32_t number = (k + 1) * 0x85ebca6bu;
+        numbers[k] = number ^ (number >> 13); /* or products with neighbours would be sums */
+        fractions[k] = (float)number * 0x1p-32f;
+    }
     if (threadIdx.x < SAMPLES) {
         samples[threadIdx.x] = unit_sample((float)threadIdx.x * 0.01f);
         turns[threadIdx.x] = threadIdx.x * 0x9e3779b9u;
@@ -70,11 +78,10 @@ template <int VARIANT> static __global__ void __launch_bounds__(STAGE, 2) pairs(
     float sum[PIXELS];
 #pragma unroll
     for (int i = 0; i < PIXELS; i++) {
-        own_turn[i] = (threadIdx.x * PIXELS + (uint32_t)i) * 0x85ebca6bu;
-        own_turn[i] ^= own_turn[i] >> 13; /* or products with neighbours would be sums */
-        pixel[i].c = (float)(threadIdx.x + (unsigned)i) * 1e-5f;
-        pixel[i].c_low = pixel[i].c * 1e-6f;
-        pixel[i].c_whole = (int)(own_turn[i] >> 8);
+        own_turn[i] = numbers[threadIdx.x + (uint32_t)i];
+        pixel[i].c_whole = (int)numbers[threadIdx.x + (uint32_t)(PIXELS + i)];
+        pixel[i].c = fractions[threadIdx.x + (uint32_t)i];
+        pixel[i].c_low = fractions[threadIdx.x + (uint32_t)(PIXELS + i)];
         sum[i] = 0.0f;
     }
 #pragma unroll 1
@@ -85,7 +92,7 @@ template <int VARIANT> static __global__ void __launch_bounds__(STAGE, 2) pairs(
 #pragma unroll
             for (int i = 0; i < PIXELS; i++) {
                 const uint32_t turn = own_turn[i] + turns[k];
-                const float x = slci_pair_turns<VARIANT>(turn, &sample, &pixel[i]);
+                const float x = slci_pair_phase<VARIANT>(turn, &sample, &pixel[i]);
                 sum[i] = slci_pair_add(x, &sample, sum[i]);
             }
         }
@@ -143,7 +150,7 @@ static __global__ void sweep(int *worst_bits) {
     double worst = 0.0;
     for (uint32_t k = 0; k < 4096; k++) {
         const uint32_t turn = first + k;
-        const float x = slci_pair_turns<SLCI_CUDA_FLAT>(turn, &sample, &pixel);
+        const float x = slci_pair_phase<SLCI_CUDA_FLAT>(turn, &sample, &pixel);
         const double exact = cospi((double)turn * 0x1p-31);
         worst = fmax(worst, fabs((double)slci_pair_add(x, &sample, 0.0f) - exact));
     }

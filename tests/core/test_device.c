@@ -432,7 +432,7 @@ static void auto_says_what_it_chose(void **state) {
     (void)state;
     char line[SLC_MESSAGE_BYTES] = "";
     slc_log log;
-    slc_log_init(&log, SLC_LOG_NOTE, keep_line, line);
+    slc_log_init(&log, SLC_LOG_DETAIL, keep_line, line);
     slc_pool *pool = NULL;
     slc_device *device = NULL;
     TEST_OK(slc_pool_create(1, &pool));
@@ -440,7 +440,7 @@ static void auto_says_what_it_chose(void **state) {
     TEST_OK(slc_device_create(&(slc_device_options){.pool = pool, .log = &log}, &device));
     print_message("%s\n", line);
     assert_non_null(
-        strstr(line, device->kind == SLC_DEVICE_CUDA ? "using card" : "using the host"));
+        strstr(line, device->kind == SLC_DEVICE_CUDA ? "using card" : "running on the CPU"));
     slc_device_destroy(device);
     device = NULL;
     TEST_FAILS(slc_device_create(&(slc_device_options){.choice = SLC_CHOOSE_CUDA,

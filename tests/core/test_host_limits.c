@@ -2,7 +2,6 @@
 
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "core/host_memory.h"
 
@@ -13,30 +12,14 @@ typedef struct machine {
     char root[TEST_PATH_BYTES];
 } machine;
 
-/* Writes a file below the root, with the folders on its way. */
-static void machine_write(const machine *self, const char *name, const char *text) {
-    char path[TEST_PATH_BYTES];
-    test_join(self->root, name, path);
-    for (char *slash = strchr(path + strlen(self->root) + 1, '/'); slash != NULL;
-         slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        (void)mkdir(path, 0700);
-        *slash = '/';
-    }
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
 /* 1000 KiB of memory, 600 of them available, on a processor with a name. */
 static void machine_create(machine *self) {
     test_directory_create(self->root);
-    machine_write(self, "proc/meminfo",
-                  "MemTotal:           1000 kB\nMemFree:             100 kB\n"
-                  "MemAvailable:        600 kB\n");
-    machine_write(
-        self, "proc/cpuinfo",
+    test_write_below(self->root, "proc/meminfo",
+                     "MemTotal:           1000 kB\nMemFree:             100 kB\n"
+                     "MemAvailable:        600 kB\n");
+    test_write_below(
+        self->root, "proc/cpuinfo",
         "processor\t: 0\nmodel\t\t: 17\nmodel name\t: Test Processor 9000\nstepping: 1\n");
 }
 
@@ -58,7 +41,7 @@ static void without_groups_the_machine_counts(void **state) {
     machine_create(&self);
     expect_kib(&self, 1000, 600);
     assert_string_equal(machine_read(&self).processor, "Test Processor 9000");
-    machine_write(&self, "proc/cpuinfo", "processor\t: 0\nCPU part\t: 0xd40\n");
+    test_write_below(self.root, "proc/cpuinfo", "processor\t: 0\nCPU part\t: 0xd40\n");
     assert_non_null(strstr(machine_read(&self).processor, "processor"));
     test_directory_remove(self.root);
 }
@@ -67,18 +50,18 @@ static void version_2_limits_count_on_every_level(void **state) {
     (void)state;
     machine self;
     machine_create(&self);
-    machine_write(&self, "proc/self/cgroup", "0::/a/b\n");
-    machine_write(&self, "sys/fs/cgroup/a/b/memory.max", "max\n");
-    machine_write(&self, "sys/fs/cgroup/a/b/memory.current", "1024\n");
+    test_write_below(self.root, "proc/self/cgroup", "0::/a/b\n");
+    test_write_below(self.root, "sys/fs/cgroup/a/b/memory.max", "max\n");
+    test_write_below(self.root, "sys/fs/cgroup/a/b/memory.current", "1024\n");
     expect_kib(&self, 1000, 600);
 
-    machine_write(&self, "sys/fs/cgroup/a/memory.max", "512000\n");     /* 500 KiB */
-    machine_write(&self, "sys/fs/cgroup/a/memory.current", "307200\n"); /* 300 KiB */
-    machine_write(&self, "sys/fs/cgroup/a/memory.stat",
-                  "anon 204800\ninactive_anon 99\ninactive_file 51200\nactive_file 5\n");
+    test_write_below(self.root, "sys/fs/cgroup/a/memory.max", "512000\n");     /* 500 KiB */
+    test_write_below(self.root, "sys/fs/cgroup/a/memory.current", "307200\n"); /* 300 KiB */
+    test_write_below(self.root, "sys/fs/cgroup/a/memory.stat",
+                     "anon 204800\ninactive_anon 99\ninactive_file 51200\nactive_file 5\n");
     expect_kib(&self, 500, 250); /* 50 of the 300 are file pages that go when asked */
 
-    machine_write(&self, "sys/fs/cgroup/a/b/memory.max", "102400\n"); /* 100 KiB, 1 used */
+    test_write_below(self.root, "sys/fs/cgroup/a/b/memory.max", "102400\n"); /* 100 KiB, 1 used */
     expect_kib(&self, 100, 99);
     test_directory_remove(self.root);
 }
@@ -87,14 +70,15 @@ static void version_1_limits_count(void **state) {
     (void)state;
     machine self;
     machine_create(&self);
-    machine_write(&self, "proc/self/cgroup",
-                  "12:cpu,cpuacct:/x\n5:hugetlb,memory:/docker/1f\n0::/system\n");
+    test_write_below(self.root, "proc/self/cgroup",
+                     "12:cpu,cpuacct:/x\n5:hugetlb,memory:/docker/1f\n0::/system\n");
     /* As inside a container: the path is the host's, only the mount point itself is there. */
-    machine_write(&self, "sys/fs/cgroup/memory/memory.limit_in_bytes", "204800\n");
-    machine_write(&self, "sys/fs/cgroup/memory/memory.usage_in_bytes", "307200\n");
+    test_write_below(self.root, "sys/fs/cgroup/memory/memory.limit_in_bytes", "204800\n");
+    test_write_below(self.root, "sys/fs/cgroup/memory/memory.usage_in_bytes", "307200\n");
     expect_kib(&self, 200, 0); /* more used than allowed is nothing free, not less */
 
-    machine_write(&self, "sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    test_write_below(self.root, "sys/fs/cgroup/memory/memory.limit_in_bytes",
+                     "9223372036854771712\n");
     expect_kib(&self, 1000, 600);
     test_directory_remove(self.root);
 }
@@ -103,9 +87,9 @@ static void paths_out_of_the_mount_are_not_followed(void **state) {
     (void)state;
     machine self;
     machine_create(&self);
-    machine_write(&self, "proc/self/cgroup", "0::/../../elsewhere\n");
-    machine_write(&self, "sys/elsewhere/memory.max", "1024\n");
-    machine_write(&self, "sys/fs/cgroup/memory.max", "409600\n");
+    test_write_below(self.root, "proc/self/cgroup", "0::/../../elsewhere\n");
+    test_write_below(self.root, "sys/elsewhere/memory.max", "1024\n");
+    test_write_below(self.root, "sys/fs/cgroup/memory.max", "409600\n");
     expect_kib(&self, 400, 400);
     test_directory_remove(self.root);
 }
@@ -116,7 +100,7 @@ static void a_machine_that_says_nothing_is_an_error(void **state) {
     test_directory_create(self.root);
     slci_host_limits limits;
     TEST_FAILS(slci_host_limits_read(self.root, &limits), SLC_ERROR_DEVICE, "MemTotal");
-    machine_write(&self, "proc/meminfo", "MemTotal: lots\n");
+    test_write_below(self.root, "proc/meminfo", "MemTotal: lots\n");
     TEST_FAILS(slci_host_limits_read(self.root, &limits), SLC_ERROR_DEVICE, "meminfo");
     test_directory_remove(self.root);
 }
@@ -146,12 +130,12 @@ static void the_smallest_quota_on_the_way_up_counts(void **state) {
     (void)state;
     machine self;
     test_directory_create(self.root);
-    machine_write(&self, "proc/self/cgroup", "0::/a/b\n");
-    machine_write(&self, "sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+    test_write_below(self.root, "proc/self/cgroup", "0::/a/b\n");
+    test_write_below(self.root, "sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
     assert_int_equal(slci_host_cpus(self.root), mask_size());
-    machine_write(&self, "sys/fs/cgroup/a/cpu.max", "150000 100000\n");
+    test_write_below(self.root, "sys/fs/cgroup/a/cpu.max", "150000 100000\n");
     assert_int_equal(slci_host_cpus(self.root), smaller(mask_size(), 2));
-    machine_write(&self, "sys/fs/cgroup/a/b/cpu.max", "20000 100000\n");
+    test_write_below(self.root, "sys/fs/cgroup/a/b/cpu.max", "20000 100000\n");
     assert_int_equal(slci_host_cpus(self.root), 1);
     test_directory_remove(self.root);
 }
@@ -160,10 +144,10 @@ static void a_container_sees_its_quota_at_the_mount_point(void **state) {
     (void)state;
     machine self;
     test_directory_create(self.root);
-    machine_write(&self, "proc/self/cgroup", "0::/docker/not/here\n");
-    machine_write(&self, "sys/fs/cgroup/cpu.max", "50000 100000\n");
+    test_write_below(self.root, "proc/self/cgroup", "0::/docker/not/here\n");
+    test_write_below(self.root, "sys/fs/cgroup/cpu.max", "50000 100000\n");
     assert_int_equal(slci_host_cpus(self.root), 1);
-    machine_write(&self, "proc/self/cgroup", "0::/../..\n");
+    test_write_below(self.root, "proc/self/cgroup", "0::/../..\n");
     assert_int_equal(slci_host_cpus(self.root), 1);
     test_directory_remove(self.root);
 }
@@ -172,11 +156,11 @@ static void version_one_has_its_own_files(void **state) {
     (void)state;
     machine self;
     test_directory_create(self.root);
-    machine_write(&self, "proc/self/cgroup", "5:memory:/x\n3:cpuacct,cpu:/job\n0::/\n");
-    machine_write(&self, "sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "-1\n");
-    machine_write(&self, "sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
+    test_write_below(self.root, "proc/self/cgroup", "5:memory:/x\n3:cpuacct,cpu:/job\n0::/\n");
+    test_write_below(self.root, "sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "-1\n");
+    test_write_below(self.root, "sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
     assert_int_equal(slci_host_cpus(self.root), mask_size());
-    machine_write(&self, "sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "90000\n");
+    test_write_below(self.root, "sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "90000\n");
     assert_int_equal(slci_host_cpus(self.root), 1);
     test_directory_remove(self.root);
 }

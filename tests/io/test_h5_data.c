@@ -4,22 +4,8 @@
 #include "io/h5_header.h"
 #include "tests/support/test_uvh5.h"
 
-typedef struct place {
-    char directory[TEST_PATH_BYTES], path[TEST_PATH_BYTES];
-} place;
-
 static int make(void **state) {
-    place *self = test_allocate(sizeof *self);
-    test_directory_create(self->directory);
-    test_join(self->directory, "a.h5", self->path);
-    *state = self;
-    return 0;
-}
-
-static int unmake(void **state) {
-    place *self = *state;
-    test_directory_remove(self->directory);
-    free(self);
+    (void)test_place_create(state, "a.h5");
     return 0;
 }
 
@@ -42,7 +28,7 @@ static void put_text(const char *path, H5T_str_t padding, size_t bytes, const ch
 
 /* B21. */
 static void strings_of_every_kind(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     char out[16];
     put_text(self->path, H5T_STR_NULLTERM, 8, "abc\0\0\0\0");
     TEST_OK(get_text(self->path, "/t", out, sizeof out));
@@ -74,7 +60,7 @@ static void strings_of_every_kind(void **state) {
 }
 
 static void numbers_are_checked(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     const int64_t three = 3;
     const double values[3] = {1.0, 2.5, 3.0};
     const uint64_t large = (uint64_t)1 << 62;
@@ -119,7 +105,7 @@ static void numbers_are_checked(void **state) {
 
 /* HDF5 reads fill values where the source of a virtual dataset is missing, and says nothing. */
 static void virtual_datasets_need_their_sources(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     const hsize_t dims[1] = {4};
     const int64_t four = 4;
     const int64_t values[4] = {1, 2, 3, 4};
@@ -150,7 +136,7 @@ static void virtual_datasets_need_their_sources(void **state) {
 }
 
 static void external_files_are_looked_for(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     const int64_t four = 4;
     const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_external(list, "no_such_file.raw", 0, 32);
@@ -166,7 +152,7 @@ static void external_files_are_looked_for(void **state) {
 
 /* B32 in a visibility set: before any reading, and by the dataset's name. */
 static void a_set_with_a_missing_filter_is_refused(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     const int64_t shape[3] = {12, 3, 2};
     const hsize_t chunk[3] = {4, 3, 2};
     const unsigned value[1] = {0};
@@ -202,7 +188,7 @@ static void empty_datasets(void **state) {
     slci_h5_close(file);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, make, unmake)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, make, test_place_destroy)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -2,9 +2,11 @@
  * its library, PNG by Python's zlib. */
 #include <hdf5.h>
 #include <math.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/image_file.h"
+#include "io/image_formats.h"
 #include "tests/support/test_support.h"
 
 #define NX 5
@@ -479,6 +481,40 @@ static void writes_png_north_up(void **state) {
     test_directory_remove(directory);
 }
 
+/* What is asked for on the disk beforehand is enough for each format, for noise too. */
+static void needs_no_more_than_it_says(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        const slci_image_format *format;
+    } cases[] = {{"a.fits", &slci_format_fits},
+                 {"a.h5", &slci_format_h5},
+                 {"a.png", &slci_format_png}};
+    slc_image_meta meta = make_meta();
+    meta.nx = 600;
+    meta.ny = 70;
+    meta.n_planes = 1;
+    meta.plane_beam = NULL;
+    const int64_t n = meta.nx * meta.ny;
+    double *image = (double *)test_allocate(n * 8);
+    test_fill_f64(image, n, 3);
+    char directory[TEST_PATH_BYTES];
+    test_directory_create(directory);
+    for (int64_t k = 0; k < TEST_COUNT(cases); k++) {
+        char path[TEST_PATH_BYTES];
+        struct stat info;
+        test_join(directory, cases[k].name, path);
+        const slc_status status = slc_image_file_write(path, &meta, image, false, NULL);
+        if (status != SLC_ERROR_UNSUPPORTED) {
+            TEST_OK(status);
+            assert_int_equal(stat(path, &info), 0);
+            assert_true(info.st_size <= cases[k].format->bytes(&meta));
+        }
+    }
+    test_directory_remove(directory);
+    free(image);
+}
+
 /* ---- what cannot be done ---- */
 
 static void refuses_before_computing(void **state) {
@@ -519,6 +555,7 @@ int main(void) {
         cmocka_unit_test(writes_hdf5),
         cmocka_unit_test(writes_complex_cubes),
         cmocka_unit_test(writes_png_north_up),
+        cmocka_unit_test(needs_no_more_than_it_says),
         cmocka_unit_test(refuses_before_computing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

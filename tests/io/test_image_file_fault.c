@@ -93,10 +93,46 @@ static void survives_every_limit(void **state) {
     test_directory_remove(job.directory);
 }
 
+/* 300 x 256 pixels: 0.3 MB in single and 0.6 MB in double precision, on 1 MiB. Each fits, and the image
+ * in both formats; with the point-spread function it is too much. */
+static slc_status check_together(void *context) {
+    const char *directory = (const char *)context;
+    const slc_image_meta meta = {
+        .nx = 300, .ny = 256, .n_planes = 1, .n_parts = 1, .scale_rad = 1e-5, .frame = "ICRS"};
+    char paths[3][TEST_PATH_BYTES];
+    static const char *const names[] = {"a.h5", "a.fits", "psf.fits"};
+    for (int k = 0; k < 3; k++) {
+        test_join(directory, names[k], paths[k]);
+    }
+    const char *const outputs[] = {paths[0], paths[1]};
+    if (!test_mount_small(directory, 1 << 20)) {
+        return TEST_CHILD_SKIPPED;
+    }
+    SLC_TRY(slc_image_files_check(outputs, 2, NULL, &meta, false));
+    SLC_TRY(slc_image_files_check(outputs, 1, paths[2], &meta, false));
+    return slc_image_files_check(outputs, 2, paths[2], &meta, false);
+}
+
+static void all_outputs_must_fit_together(void **state) {
+    (void)state;
+    char directory[TEST_PATH_BYTES];
+    test_directory_create(directory);
+    const slc_failure found = test_child_run(check_together, directory);
+    test_directory_remove(directory);
+    if (found.status == TEST_CHILD_SKIPPED) {
+        TEST_SKIP("no file system can be mounted here");
+    }
+    if (found.status == SLC_ERROR_UNSUPPORTED) {
+        TEST_SKIP("%s", found.message);
+    }
+    test_child_expect(&found, SLC_ERROR_OUTPUT, "psf.fits and the 2 output(s) before it");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(survives_limits_and_full_disks),
         cmocka_unit_test(survives_every_limit),
+        cmocka_unit_test(all_outputs_must_fit_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,6 +212,75 @@ static void weights_and_channels(void **state) {
     slc_source_destroy(source);
 }
 
+static void keep_line(void *context, slc_log_level level, const char *text) {
+    (void)level;
+    (void)snprintf(context, SLC_MESSAGE_BYTES, "%s", text);
+}
+
+/* Booleans as numpy writes them; and what else is in the archive is named. */
+static void flags_and_other_members(void **state) {
+    place *self = *state;
+    const uint8_t flags[ROWS] = {0, 1, 0, 0, 0, 1};
+    const double freq = 1e9;
+    char line[SLC_MESSAGE_BYTES] = "";
+    slc_log log;
+    fill(self, false, false);
+    add_array(&self->zip, "flags.npy", true, "|b1", "False", "(6,)", flags, sizeof flags);
+    save_or_skip(self);
+    slc_log_init(&log, SLC_LOG_WARNING, keep_line, line);
+    const slc_vis_options options = {.log = &log};
+    slc_source *source = test_vis_open(self->path, &options);
+    test_vis vis;
+    test_vis_read(source, 0, &vis);
+    for (int k = 0; k < ROWS; k++) {
+        assert_true(vis.weight[k] == (flags[k] ? 0.0F : 1.0F));
+    }
+    assert_int_equal(vis.counts.flagged, 2);
+    assert_string_equal(line, "");
+    test_vis_free(&vis);
+    slc_source_destroy(source);
+    add_array(&self->zip, "freq.npy", false, "<f8", "False", "()", &freq, sizeof freq);
+    add_member(&self->zip, "notes.txt", false, flags, sizeof flags);
+    save(&self->zip, self->path);
+    slc_source_destroy(test_vis_open(self->path, &options));
+    assert_non_null(strstr(line, "ignored: freq, notes.txt;"));
+    slc_log_destroy(&log);
+}
+
+static void vis_is_another_name_of_data(void **state) {
+    place *self = *state;
+    const float small[2 * ROWS] = {[3] = 5.0F};
+    const double column[ROWS] = {0};
+    static const char *const names[] = {"u.npy", "v.npy", "w.npy"};
+    for (int d = 0; d < 3; d++) {
+        add_array(&self->zip, names[d], false, "<f8", "False", "(6,)", column, sizeof column);
+    }
+    save_or_skip(self);
+    TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_INPUT, "vis (or data) is missing");
+    add_array(&self->zip, "vis.npy", false, "<c8", "False", "(6,)", small, sizeof small);
+    save(&self->zip, self->path);
+    slc_source *source = test_vis_open(self->path, NULL);
+    test_vis vis;
+    test_vis_read(source, 0, &vis);
+    assert_true(vis.vis[3] == 5.0F);
+    test_vis_free(&vis);
+    slc_source_destroy(source);
+}
+
+static void an_empty_set_is_named(void **state) {
+    place *self = *state;
+    static const char *const names[] = {"u.npy", "v.npy", "w.npy"};
+    fill(self, false, false);
+    save_or_skip(self);
+    memset(&self->zip, 0, sizeof self->zip);
+    for (int d = 0; d < 3; d++) {
+        add_array(&self->zip, names[d], false, "<f8", "False", "(0,)", "", 0);
+    }
+    add_array(&self->zip, "data.npy", false, "<c8", "False", "(0,)", "", 0);
+    save(&self->zip, self->path);
+    TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_INPUT, "a.npz: the set is empty");
+}
+
 static void faults_are_refused(void **state) {
     place *self = *state;
     const float small[2 * ROWS] = {0};
@@ -273,9 +342,9 @@ static void damage_is_noticed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(members_of_every_kind),
-        CASE(weights_and_channels),
-        CASE(faults_are_refused),
+        CASE(members_of_every_kind),   CASE(weights_and_channels),
+        CASE(flags_and_other_members), CASE(vis_is_another_name_of_data),
+        CASE(an_empty_set_is_named),   CASE(faults_are_refused),
         CASE(damage_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -249,6 +249,11 @@ static void sees_a_read_only_folder(void **state) {
     assert_int_equal(n_left, 0);
 }
 
+static slc_status check_overwrite_as_nobody(void *path) {
+    return test_become_nobody() ? slc_outfile_check((const char *)path, true, 0)
+                                : TEST_CHILD_SKIPPED;
+}
+
 static slc_status check_on_small_disk(void *directory) {
     char path[TEST_PATH_BYTES];
     if (!test_mount_small((const char *)directory, 1 << 20)) {
@@ -271,6 +276,90 @@ static void sees_a_full_disk(void **state) {
     test_child_expect(&found, SLC_ERROR_OUTPUT, "has 1048576 free");
 }
 
+/* Who hid the old file hides the new one, also while it is written. */
+static void keeps_the_mode_of_what_it_replaces(void **state) {
+    (void)state;
+    static const mode_t modes[] = {0600, 0640, 0664, 0400};
+    char directory[TEST_PATH_BYTES];
+    char path[TEST_PATH_BYTES];
+    test_directory_create(directory);
+    test_join(directory, "dirty.fits", path);
+    for (int64_t k = 0; k < TEST_COUNT(modes); k++) {
+        slc_outfile out;
+        struct stat info;
+        put_text(path, "old");
+        assert_int_equal(chmod(path, modes[k]), 0);
+        TEST_OK(slc_outfile_begin(path, true, &out));
+        assert_int_equal(stat(out.temporary_path, &info), 0);
+        assert_int_equal(info.st_mode & 0077 & ~modes[k], 0);
+        /* Writers may make the file anew. */
+        assert_int_equal(unlink(out.temporary_path), 0);
+        put_text(out.temporary_path, "new");
+        TEST_OK(slc_outfile_commit(&out));
+        assert_int_equal(stat(path, &info), 0);
+        assert_int_equal(info.st_mode & 0777, modes[k]);
+        expect_text(path, "new");
+        assert_int_equal(unlink(path), 0);
+    }
+    test_directory_remove(directory);
+}
+
+/* As in /tmp: nobody replaces what belongs to another, and that is known before any work. */
+static void sees_a_file_of_another_user(void **state) {
+    (void)state;
+    char directory[TEST_PATH_BYTES];
+    char path[TEST_PATH_BYTES];
+    if (geteuid() != 0) {
+        TEST_SKIP("only root can make a file that belongs to another user");
+    }
+    test_directory_create(directory);
+    assert_int_equal(chmod(directory, 01777), 0);
+    test_join(directory, "dirty.fits", path);
+    put_text(path, "old");
+    assert_int_equal(chmod(path, 0666), 0);
+    TEST_OK(slc_outfile_check(path, true, 0));
+    const slc_failure found = test_child_run(check_overwrite_as_nobody, path);
+    assert_int_equal(chown(path, 65534, 65534), 0);
+    const slc_failure own = test_child_run(check_overwrite_as_nobody, path);
+    assert_int_equal(test_directory_count(directory), 1);
+    test_directory_remove(directory);
+    if (found.status == TEST_CHILD_SKIPPED) {
+        TEST_SKIP("rights cannot be given up here");
+    }
+    test_child_expect(&found, SLC_ERROR_OUTPUT, "belongs to another user");
+    assert_int_equal(own.status, SLC_OK);
+}
+
+/* Two files of 0.6 MiB each on 1 MiB, and one more elsewhere, which does not count. */
+static slc_status check_room_on_small_disk(void *directory) {
+    enum { SHARE = 600 << 10 };
+    char first[TEST_PATH_BYTES];
+    char second[TEST_PATH_BYTES];
+    if (!test_mount_small((const char *)directory, 1 << 20)) {
+        return TEST_CHILD_SKIPPED;
+    }
+    test_join((const char *)directory, "a.fits", first);
+    test_join((const char *)directory, "b.fits", second);
+    const slc_outfile_need apart[] = {{first, SHARE}, {"/dev/shm/c.fits", SHARE}, {second, 1000}};
+    const slc_outfile_need together[] = {{first, SHARE}, {"/dev/shm/c.fits", 0}, {second, SHARE}};
+    SLC_TRY(slc_outfile_check(first, false, SHARE));
+    SLC_TRY(slc_outfile_check(second, false, SHARE));
+    SLC_TRY(slc_outfile_check_room(apart, 3));
+    return slc_outfile_check_room(together, 3);
+}
+
+static void sees_that_all_do_not_fit_together(void **state) {
+    (void)state;
+    char directory[TEST_PATH_BYTES];
+    test_directory_create(directory);
+    const slc_failure found = test_child_run(check_room_on_small_disk, directory);
+    test_directory_remove(directory);
+    if (found.status == TEST_CHILD_SKIPPED) {
+        TEST_SKIP("no file system can be mounted here");
+    }
+    test_child_expect(&found, SLC_ERROR_OUTPUT, "need 1228800 bytes together");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(makes_files_of_any_name),
@@ -284,6 +373,9 @@ int main(void) {
         cmocka_unit_test(knows_the_limit_on_files),
         cmocka_unit_test(sees_a_read_only_folder),
         cmocka_unit_test(sees_a_full_disk),
+        cmocka_unit_test(keeps_the_mode_of_what_it_replaces),
+        cmocka_unit_test(sees_a_file_of_another_user),
+        cmocka_unit_test(sees_that_all_do_not_fit_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

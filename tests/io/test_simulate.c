@@ -197,6 +197,24 @@ static void nothing_is_left_behind(void **state) {
     test_directory_remove(directory);
 }
 
+/* 96 bytes of each row, and 13 of each of its samples, asked for before the first row is made. */
+static void a_full_disk_is_seen_before_any_work(void **state) {
+    (void)state;
+    char directory[TEST_PATH_BYTES];
+    char path[TEST_PATH_BYTES];
+    slc_simulate_options options = {.path = path,
+                                    .n_rows = 1000000000,
+                                    .n_channels = 1000,
+                                    .hours = 24.0};
+    test_directory_create(directory);
+    test_join(directory, "a.uvh5", path);
+    TEST_OK(slc_pool_create(2, &options.pool));
+    TEST_FAILS(slc_simulate_run(&options), SLC_ERROR_OUTPUT, "a.uvh5 needs 26096000000000 bytes");
+    slc_pool_destroy(options.pool);
+    assert_int_equal(test_directory_count(directory), 0);
+    test_directory_remove(directory);
+}
+
 typedef struct progress_record {
     int64_t last, n_rows, n_calls;
 } progress_record;
@@ -232,6 +250,7 @@ int main(void) {
         cmocka_unit_test(defaults),
         cmocka_unit_test(refusals),
         cmocka_unit_test(nothing_is_left_behind),
+        cmocka_unit_test(a_full_disk_is_seen_before_any_work),
         cmocka_unit_test(progress_ends_at_all_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

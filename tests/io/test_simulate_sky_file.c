@@ -1,6 +1,9 @@
+#include "tests/support/test_locale.h"
 #include "tests/support/test_near.h"
 
-#include <locale.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "io/simulate.h"
 
@@ -13,10 +16,7 @@ static slc_status read_text(const char *text, double ra_rad, double dec_rad, slc
     char path[TEST_PATH_BYTES];
     test_directory_create(directory);
     test_join(directory, "sky.txt", path);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
+    test_write_below(directory, "sky.txt", text);
     const slc_status status = slc_sky_read(path, ra_rad, dec_rad, out);
     test_directory_remove(directory);
     return status;
@@ -137,20 +137,48 @@ static void missing_file(void **state) {
     TEST_FAILS(slc_sky_read("/tmp", 0.0, 0.0, &sky), SLC_ERROR_INPUT, "/tmp");
 }
 
+/* Devices never end, and a pipe without a writer would be waited for. */
+static void what_is_no_file(void **state) {
+    (void)state;
+    char directory[TEST_PATH_BYTES];
+    char path[TEST_PATH_BYTES];
+    slc_sky sky;
+    TEST_FAILS(slc_sky_read("/dev/zero", 0.0, 0.0, &sky), SLC_ERROR_INPUT, "is not a file");
+    test_directory_create(directory);
+    TEST_FAILS(slc_sky_read(directory, 0.0, 0.0, &sky), SLC_ERROR_INPUT, "but a folder");
+    test_join(directory, "pipe", path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    TEST_FAILS(slc_sky_read(path, 0.0, 0.0, &sky), SLC_ERROR_INPUT, "is not a file");
+    test_join(directory, "long", path);
+    const int descriptor = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_true(descriptor >= 0);
+    assert_int_equal(ftruncate(descriptor, ((off_t)64 << 20) + 1), 0);
+    assert_int_equal(close(descriptor), 0);
+    TEST_FAILS(slc_sky_read(path, 0.0, 0.0, &sky), SLC_ERROR_INPUT, "67108865 bytes");
+    test_directory_remove(directory);
+}
+
+/* U+FEFF before the first word, and only there. */
+static void byte_order_mark(void **state) {
+    (void)state;
+    slc_sky sky;
+    TEST_OK(read_text("\xEF\xBB\xBFl=0.25 m=0.5 flux=1.5\n", 0.0, 0.0, &sky));
+    TEST_NEAR(sky.components[0].l, 0.25, 0.0);
+    slc_sky_destroy(&sky);
+    TEST_OK(read_text("\xEF\xBB\xBF# comment\n90 0 1.5\n", PI / 2.0, 0.0, &sky));
+    assert_int_equal(sky.n_components, 1);
+    slc_sky_destroy(&sky);
+    TEST_FAILS(read_text("\n\xEF\xBB\xBFl=0 m=0 flux=1\n", 0.0, 0.0, &sky), SLC_ERROR_INPUT,
+               ":2: ");
+}
+
 /* Where the caller's locale writes a comma, the file's point is still a point. */
 static void other_locale(void **state) {
     (void)state;
-    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
-    const char *found = NULL;
-    for (int64_t k = 0; k < TEST_COUNT(names) && found == NULL; k++) {
-        found = setlocale(LC_ALL, names[k]);
-    }
-    if (found == NULL) {
-        TEST_SKIP("no locale with a decimal comma is installed");
-    }
     slc_sky sky;
+    test_begin_comma_locale();
     const slc_status status = read_text("l=0.25 m=0.5 flux=1.5\n", 0.0, 0.0, &sky);
-    (void)setlocale(LC_ALL, "C");
+    test_end_locale();
     TEST_OK(status);
     TEST_NEAR(sky.components[0].l, 0.25, 0.0);
     slc_sky_destroy(&sky);
@@ -160,7 +188,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns),         cmocka_unit_test(pairs),
         cmocka_unit_test(many_components), cmocka_unit_test(refusals),
-        cmocka_unit_test(missing_file),    cmocka_unit_test(other_locale),
+        cmocka_unit_test(missing_file),    cmocka_unit_test(what_is_no_file),
+        cmocka_unit_test(byte_order_mark), cmocka_unit_test(other_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,14 @@
 
 #include "tests/support/test_uvh5.h"
 
+/* ThreadSanitizer lays memory out so that such a read may end the process, and one thread has no races
+ * to find. */
+#if defined(__SANITIZE_THREAD__)
+static const bool may_damage = false;
+#else
+static const bool may_damage = true;
+#endif
+
 enum { ROWS = 40, CHANNELS = 4, POLS = 2, SEEDS = 500 };
 
 /* A set with zstd, shuffle and deflate in it. */
@@ -128,6 +136,10 @@ static void changed_bytes_end_in_a_status(void **state) {
     char directory[TEST_PATH_BYTES];
     char path[TEST_PATH_BYTES];
     char broken[TEST_PATH_BYTES];
+    if (!may_damage) {
+        TEST_SKIP("libhdf5 1.10.8 reads past its buffers on damaged types, which crashes under "
+                  "ThreadSanitizer");
+    }
     test_directory_create(directory);
     test_join(directory, "a.uvh5", path);
     test_join(directory, "b.uvh5", broken);

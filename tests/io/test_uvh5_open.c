@@ -8,23 +8,9 @@
 
 enum { ROWS = 12, CHANNELS = 3, POLS = 2, SAMPLES = ROWS * CHANNELS * POLS };
 
-typedef struct place {
-    char directory[TEST_PATH_BYTES], path[TEST_PATH_BYTES];
-} place;
-
 static int make(void **state) {
-    place *self = test_allocate(sizeof *self);
-    test_directory_create(self->directory);
-    test_join(self->directory, "a.uvh5", self->path);
+    const test_place *self = test_place_create(state, "a.uvh5");
     test_uvh5_create(self->path, ROWS, CHANNELS, POLS);
-    *state = self;
-    return 0;
-}
-
-static int unmake(void **state) {
-    place *self = *state;
-    test_directory_remove(self->directory);
-    free(self);
     return 0;
 }
 
@@ -50,7 +36,7 @@ static void check_values(const char *path, double scale) {
 }
 
 static void the_small_set_is_right(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     check_values(self->path, 1.0);
 }
 
@@ -79,7 +65,7 @@ static void put_vis(const char *path, hid_t part, bool is_imaginary_first, int r
 
 /* B25 as visdata: members of any name and order, any number type, either byte order. */
 static void complex_numbers_of_any_spelling(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     const hid_t half = H5Tcopy(H5T_IEEE_F32LE);
     H5Tset_fields(half, 15, 10, 5, 0, 10);
     H5Tset_size(half, 2);
@@ -103,7 +89,7 @@ static void complex_numbers_of_any_spelling(void **state) {
 }
 
 static void other_types_are_refused(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     const int64_t shape[3] = {ROWS, CHANNELS, POLS};
     test_h5_put(self->path, "/Data/visdata", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, 3, shape,
                 H5P_DEFAULT, NULL);
@@ -123,7 +109,7 @@ static void other_types_are_refused(void **state) {
 
 /* Flags as integers, nsamples as integers and doubles. */
 static void flags_and_samples_of_any_type(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     const int64_t shape[3] = {ROWS, CHANNELS, POLS};
     int64_t numbers[SAMPLES] = {0};
     numbers[0] = 5; /* row 0, channel 0, XX */
@@ -157,7 +143,7 @@ static void flags_and_samples_of_any_type(void **state) {
 
 /* Version 0.1: a spectral window axis in data and frequencies, one width, one integration time. */
 static void reads_rank_4(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     const int64_t shape[4] = {ROWS, 1, CHANNELS, POLS};
     const int64_t freq_shape[2] = {1, CHANNELS};
     const double freqs[CHANNELS] = {1e8, 1.01e8, 1.02e8};
@@ -188,7 +174,7 @@ static void reads_rank_4(void **state) {
 
 /* Two windows of three channels each, rank 4: six channels in a row, ranges across the border. */
 static void reads_spectral_windows(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     enum { WINDOWS = 2, N = ROWS * WINDOWS * CHANNELS };
     const int64_t shape[4] = {ROWS, WINDOWS, CHANNELS, 1};
     const int64_t freq_shape[2] = {WINDOWS, CHANNELS};
@@ -237,7 +223,7 @@ static void reads_spectral_windows(void **state) {
 
 /* Each fault: a dataset put in place, and what the message must say. */
 static void contradictions_are_refused(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     const int64_t four[3] = {ROWS + 1, 3, 2};
     const double numbers[64] = {0};
     static const struct {
@@ -278,7 +264,7 @@ static void contradictions_are_refused(void **state) {
 }
 
 static void missing_things_are_named(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     static const char *const needed[] = {
         "/Data/visdata",      "/Data/flags",           "/Header/Nblts",
         "/Header/freq_array", "/Header/uvw_array",     "/Header/ant_2_array",
@@ -308,7 +294,7 @@ static void missing_things_are_named(void **state) {
 }
 
 static void versions_are_known_or_refused(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     static const char *const good[] = {"0.1", "1.0", "1.1", "1.2", "1.9"};
     static const char *const bad[] = {"2.0", "x", "-1"};
     for (int64_t k = 0; k < TEST_COUNT(good); k++) {
@@ -325,7 +311,7 @@ static void versions_are_known_or_refused(void **state) {
 }
 
 static void rows_that_are_not_finite_are_dropped(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     double uvw[ROWS * 3];
     const int64_t shape[2] = {ROWS, 3};
     for (int k = 0; k < ROWS * 3; k++) {
@@ -347,7 +333,7 @@ static void rows_that_are_not_finite_are_dropped(void **state) {
 
 /* Chunks with zstd behind shuffle and fletcher32 in every place. */
 static void compressed_chunks_are_read(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     const hsize_t chunk[3] = {5, 2, 1};
     const unsigned level[1] = {3};
     slc_source *source = test_vis_open(self->path, NULL); /* brings the filter into the process */
@@ -371,7 +357,7 @@ static void compressed_chunks_are_read(void **state) {
 
 /* B35: open for writing elsewhere, which is the exclusive lock that HDF5 itself takes. */
 static void a_file_in_use_is_refused(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     const int descriptor = open(self->path, O_RDONLY);
     assert_true(descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0);
     TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_INPUT,
@@ -381,7 +367,7 @@ static void a_file_in_use_is_refused(void **state) {
 }
 
 static void a_change_during_the_run_is_noticed(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     slc_source *source = test_vis_open(self->path, NULL);
     TEST_OK(slc_source_finish(source));
     const int descriptor = open(self->path, O_WRONLY | O_APPEND);
@@ -391,8 +377,59 @@ static void a_change_during_the_run_is_noticed(void **state) {
     slc_source_destroy(source);
 }
 
+/* Codes that are none, and one that is there twice: the file is wrong, not the user. */
+static void wrong_polarisations_are_refused(void **state) {
+    const test_place *self = *state;
+    const int64_t n = POLS;
+    static const struct {
+        double second;
+        const char *words;
+    } cases[] = {
+        {(double)NAN, "number 1 is nan"},
+        {0x1p62, "is 4.6116860184273879e+18"},
+        {-6.5, "is -6.5"},
+        {0.0, "number 1 is 0"},
+        {5.0, "from 1 (I) to 4 (V)"},
+        {-5.0, "-5 (XX) is there twice"},
+    };
+    for (int64_t k = 0; k < TEST_COUNT(cases); k++) {
+        double codes[POLS] = {-5.0};
+        codes[1] = cases[k].second;
+        test_h5_put_f64(self->path, "/Header/polarization_array", 1, &n, codes);
+        TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_INPUT, cases[k].words);
+    }
+}
+
+/* A row further out than any antenna: refused where it counts, with its number. */
+static void impossible_baselines_are_refused(void **state) {
+    const test_place *self = *state;
+    const int64_t shape[2] = {ROWS, 3};
+    double uvw[3 * ROWS] = {0};
+    double found[3 * ROWS];
+    float weight[ROWS * CHANNELS];
+    void *dst[SLC_VIS_N_FIELDS] = {[SLC_VIS_UVW] = found, [SLC_VIS_WEIGHT] = weight};
+    const slc_box rows = slc_box_1d(1, ROWS - 1);
+    slc_vis_counts counts;
+    static const double far[] = {1.1e9, -1e300, 1e12};
+    for (int64_t k = 0; k < TEST_COUNT(far); k++) {
+        uvw[3 * 2 + k] = far[k];
+        test_h5_put_f64(self->path, "/Header/uvw_array", 2, shape, uvw);
+        slc_source *source = test_vis_open(self->path, NULL);
+        TEST_FAILS(slc_vis_read_counted(source, &rows, dst, &counts), SLC_ERROR_INPUT,
+                   "/Header/uvw_array: row 2 is (");
+        slc_source_destroy(source);
+        uvw[3 * 2 + k] = copysign(1e9, far[k]); /* as far as it goes */
+        test_h5_put_f64(self->path, "/Header/uvw_array", 2, shape, uvw);
+        source = test_vis_open(self->path, NULL);
+        TEST_OK(slc_vis_read_counted(source, &rows, dst, &counts));
+        assert_true(found[3 + k] == uvw[3 * 2 + k]);
+        slc_source_destroy(source);
+        uvw[3 * 2 + k] = 0.0;
+    }
+}
+
 static void an_empty_set_is_normal(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     char path[TEST_PATH_BYTES];
     test_join(self->directory, "none.uvh5", path);
     test_uvh5_create(path, 0, CHANNELS, POLS);
@@ -405,7 +442,7 @@ static void an_empty_set_is_normal(void **state) {
     slc_source_destroy(source);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, make, unmake)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, make, test_place_destroy)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
@@ -422,6 +459,8 @@ int main(void) {
         CASE(compressed_chunks_are_read),
         CASE(a_file_in_use_is_refused),
         CASE(a_change_during_the_run_is_noticed),
+        CASE(wrong_polarisations_are_refused),
+        CASE(impossible_baselines_are_refused),
         CASE(an_empty_set_is_normal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

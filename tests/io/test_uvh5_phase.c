@@ -5,23 +5,9 @@
 
 enum { ROWS = 12 };
 
-typedef struct place {
-    char directory[TEST_PATH_BYTES], path[TEST_PATH_BYTES];
-} place;
-
 static int make(void **state) {
-    place *self = test_allocate(sizeof *self);
-    test_directory_create(self->directory);
-    test_join(self->directory, "a.uvh5", self->path);
+    const test_place *self = test_place_create(state, "a.uvh5");
     test_uvh5_create(self->path, ROWS, 1, 1);
-    *state = self;
-    return 0;
-}
-
-static int unmake(void **state) {
-    place *self = *state;
-    test_directory_remove(self->directory);
-    free(self);
     return 0;
 }
 
@@ -63,7 +49,7 @@ static void check_place(const char *path, const slc_vis_options *options, slc_vi
 }
 
 static void frames_of_old_headers(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     check_place(self->path, NULL, SLC_FRAME_ICRS, 1.25, -0.25, true);
     test_h5_put_text(self->path, "/Header/phase_center_frame", "fk5");
     test_h5_put_number(self->path, "/Header/phase_center_epoch", 2012.5);
@@ -86,7 +72,7 @@ static void frames_of_old_headers(void **state) {
 /* Sidereal time from lst_array, or from time and longitude: Greenwich's mean sidereal time at
  * JD 2446895.5 is 13h 10m 46.3668s (Meeus, example 12.a). */
 static void drift_headers_follow_the_zenith(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     const int64_t shape = ROWS;
     double numbers[ROWS];
     test_h5_put_text(self->path, "/Header/phase_type", "drift");
@@ -111,7 +97,7 @@ static void drift_headers_follow_the_zenith(void **state) {
 }
 
 static void one_centre_in_a_catalogue(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     test_h5_remove(self->path, "/Header/phase_type");
     test_h5_remove(self->path, "/Header/object_name");
     test_h5_put_text(self->path, "/Header/version", "1.2");
@@ -128,7 +114,7 @@ static void one_centre_in_a_catalogue(void **state) {
 }
 
 static void several_centres_need_a_name(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     put_centre(self->path, "0", "A", "sidereal", 1.0, 0.1, "icrs");
     put_centre(self->path, "1", "B", "sidereal", 2.0, 0.2, "icrs");
     put_centre(self->path, "2", "empty", "near_field", 2.0, 0.2, "icrs");
@@ -159,7 +145,7 @@ static void several_centres_need_a_name(void **state) {
 }
 
 static void kinds_of_centres(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     const char *path = self->path;
     const int64_t shape = ROWS;
     double lst[ROWS];
@@ -188,7 +174,7 @@ static void kinds_of_centres(void **state) {
 
 /* The middle of the set's times (2459000.5 to 20 s later) is 10 s after the first. */
 static void an_ephemeris_is_taken_at_mid_time(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     const double times[3] = {2459000.5 - 10.0 / 86400, 2459000.5, 2459000.5 + 40.0 / 86400};
     const double lon[3] = {1.0, 2 * M_PI - 0.1, 0.3};
     const double lat[3] = {0.0, 0.1, 0.3};
@@ -208,14 +194,14 @@ static void an_ephemeris_is_taken_at_mid_time(void **state) {
 }
 
 static void json_catalogues_are_refused(void **state) {
-    const place *self = *state;
+    const test_place *self = *state;
     test_h5_put_text(self->path, "/Header/phase_center_catalog/field", "{\"cat_id\": 0}");
     check_place(self->path, NULL, SLC_FRAME_ICRS, 1.25, -0.25, true); /* the old header is there */
     test_h5_put_integer(self->path, "/Header/Nphase", 2);
     TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_UNSUPPORTED, "JSON");
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, make, unmake)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, make, test_place_destroy)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

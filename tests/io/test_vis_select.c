@@ -41,6 +41,18 @@ static void open_set(place *self, const slc_vis_options *options) {
     test_vis_read(self->source, 7, &self->vis);
 }
 
+static void polarisations_have_names(void **state) {
+    (void)state;
+    static const struct {
+        int code;
+        const char *name;
+    } cases[] = {{1, "I"},   {4, "V"},   {-1, "RR"}, {-2, "LL"}, {-3, "RL"},      {-5, "XX"},
+                 {-6, "YY"}, {-8, "YX"}, {0, "?"},   {5, "?"},   {INT32_MIN, "?"}};
+    for (int64_t k = 0; k < TEST_COUNT(cases); k++) {
+        assert_string_equal(slc_vis_polarisation_name(cases[k].code), cases[k].name);
+    }
+}
+
 static void polarisations_are_chosen(void **state) {
     place *self = *state;
     const struct {
@@ -84,6 +96,10 @@ static void order_of_polarisations_does_not_matter(void **state) {
     close_set(self);
     const int64_t cross[POLS] = {-7, -8, -3, -4};
     test_h5_put_i64(self->path, "/Header/polarization_array", 1, &n, cross);
+    TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_UNSUPPORTED, "nothing to image");
+    /* Here the user has a choice to make. */
+    const int64_t single[POLS] = {-7, -8, -3, -5};
+    test_h5_put_i64(self->path, "/Header/polarization_array", 1, &n, single);
     TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_ARGUMENT, "no I, nor XX with YY");
 }
 
@@ -183,6 +199,7 @@ static void weights_are_what_was_asked_for(void **state) {
     assert_true(self->vis.weight[2] == 0.0F && self->vis.weight[3] == 4.0F);
     assert_true(self->vis.weight[4] == 2.0F);
     assert_int_equal(self->vis.counts.zero_weight, 3);
+    assert_int_equal(self->vis.counts.bad_weight, 2);
     close_set(self);
     const slc_vis_options unit = {.use_unit_weights = true};
     open_set(self, &unit);
@@ -345,11 +362,17 @@ static void threads_read_disjoint_boxes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(polarisations_are_chosen),       CASE(order_of_polarisations_does_not_matter),
-        CASE(channels_and_times_are_chosen),  CASE(range_of_baselines),
-        CASE(autocorrelations_are_left_out),  CASE(weights_are_what_was_asked_for),
-        CASE(fields_are_read_alone),          CASE(files_follow_each_other),
-        CASE(identity_follows_the_selection), CASE(threads_read_disjoint_boxes),
+        CASE(polarisations_have_names),
+        CASE(polarisations_are_chosen),
+        CASE(order_of_polarisations_does_not_matter),
+        CASE(channels_and_times_are_chosen),
+        CASE(range_of_baselines),
+        CASE(autocorrelations_are_left_out),
+        CASE(weights_are_what_was_asked_for),
+        CASE(fields_are_read_alone),
+        CASE(files_follow_each_other),
+        CASE(identity_follows_the_selection),
+        CASE(threads_read_disjoint_boxes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,12 +34,6 @@ double test_picture_at(const test_picture *p, int64_t x, int64_t y) {
     return p->image[y * p->options.nx + x];
 }
 
-void test_expect_near(double found, double expected, double tolerance, const char *what) {
-    if (!(fabs(found - expected) <= tolerance)) {
-        fail_msg("%s: found %.9g, expected %.9g within %.1g", what, found, expected, tolerance);
-    }
-}
-
 /* The image of an exact file, and the scale it was made at. */
 double *test_read_expected(const char *name, int64_t count, double *scale_rad) {
     char path[TEST_PATH_BYTES];

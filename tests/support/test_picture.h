@@ -3,13 +3,13 @@
  *     test_picture p;
  *     test_picture_init(&p, "cases/base.uvh5", 128, 128, 0.002);
  *     TEST_OK(test_picture_run(&p));
- *     test_expect_near(test_picture_at(&p, 39, 49), 1.0, 2e-6, "source");
+ *     TEST_NEAR(test_picture_at(&p, 39, 49), 1.0, 2e-6);
  *     free(p.image);
  */
 #ifndef SLC_TESTS_SUPPORT_TEST_PICTURE_H
 #define SLC_TESTS_SUPPORT_TEST_PICTURE_H
 
-#include "tests/support/test_support.h"
+#include "tests/support/test_near.h"
 
 #include "app/image.h"
 
@@ -30,8 +30,6 @@ slc_status test_picture_run(test_picture *p);
 
 /* Pixel (column x, row y) of the first plane. */
 double test_picture_at(const test_picture *p, int64_t x, int64_t y);
-
-void test_expect_near(double found, double expected, double tolerance, const char *what);
 
 /* The image [count] of an exact file of the shared data, and the scale it was made at. */
 double *test_read_expected(const char *name, int64_t count, double *scale_rad);

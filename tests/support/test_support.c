@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <ftw.h>
 #include <math.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef SLC_TEST_SOURCE_DIR
@@ -33,6 +34,36 @@ void test_expect_failure(slc_status status, slc_status expected, const char *wor
 void test_join(const char *directory, const char *name, char path[TEST_PATH_BYTES]) {
     const int length = snprintf(path, TEST_PATH_BYTES, "%s/%s", directory, name);
     assert_true(length > 0 && length < TEST_PATH_BYTES);
+}
+
+void test_write_below(const char *directory, const char *name, const char *text) {
+    char path[TEST_PATH_BYTES];
+    test_join(directory, name, path);
+    for (char *slash = strchr(path + strlen(directory) + 1, '/'); slash != NULL;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(path, 0700);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+test_place *test_place_create(void **state, const char *name) {
+    test_place *self = test_allocate(sizeof *self);
+    test_directory_create(self->directory);
+    test_join(self->directory, name, self->path);
+    *state = self;
+    return self;
+}
+
+int test_place_destroy(void **state) {
+    test_place *self = *state;
+    test_directory_remove(self->directory);
+    free(self);
+    return 0;
 }
 
 bool test_shared_path(const char *relative, char path[TEST_PATH_BYTES]) {

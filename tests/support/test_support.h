@@ -63,11 +63,23 @@ void test_need_shared(const char *relative, char path[TEST_PATH_BYTES]);
 void test_directory_create(char path[TEST_PATH_BYTES]);
 void test_directory_remove(const char *path);
 
+/* A file in a directory of its own: the state of tests on files. */
+typedef struct test_place {
+    char directory[TEST_PATH_BYTES], path[TEST_PATH_BYTES];
+} test_place;
+
+/* For the setup and as the teardown of such a test. The file is not made. */
+test_place *test_place_create(void **state, const char *name);
+int test_place_destroy(void **state);
+
 /* Entries in a directory, "." and ".." not counted: whether something was left behind. */
 int64_t test_directory_count(const char *path);
 
 /* directory/name. */
 void test_join(const char *directory, const char *name, char path[TEST_PATH_BYTES]);
+
+/* Writes `text` to the file `name` below a directory, making the folders on its way. */
+void test_write_below(const char *directory, const char *name, const char *text);
 
 /* As malloc, but a failure fails the test. Zero bytes give a pointer to free. */
 void *test_allocate(int64_t bytes);

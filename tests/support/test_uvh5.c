@@ -84,6 +84,13 @@ void test_h5_remove(const char *path, const char *name) {
     H5Fclose(file);
 }
 
+void test_h5_rename(const char *path, const char *from, const char *to) {
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    assert_true(file >= 0);
+    assert_true(H5Lmove(file, from, file, to, H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    H5Fclose(file);
+}
+
 hid_t test_h5_complex(hid_t part, const char *first, const char *second) {
     const size_t bytes = H5Tget_size(part);
     const hid_t type = H5Tcreate(H5T_COMPOUND, 2 * bytes);
@@ -223,6 +230,7 @@ void test_vis_read(slc_source *source, int64_t box_rows, test_vis *out) {
         out->counts.flagged += counts.flagged;
         out->counts.nonfinite += counts.nonfinite;
         out->counts.zero_weight += counts.zero_weight;
+        out->counts.bad_weight += counts.bad_weight;
     }
 }
 

@@ -32,6 +32,7 @@ void test_h5_put_integer(const char *path, const char *name, int64_t value);
 void test_h5_put_text(const char *path, const char *name, const char *text);
 void test_h5_put_attribute(const char *path, const char *name, double value);
 void test_h5_remove(const char *path, const char *name);
+void test_h5_rename(const char *path, const char *from, const char *to);
 
 /* A compound of two members of one type. The caller closes it. */
 hid_t test_h5_complex(hid_t part, const char *first, const char *second);

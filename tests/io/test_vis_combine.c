@@ -1,0 +1,258 @@
+/* From polarisations, flags and nsamples to one value and one weight, by arithmetic. */
+#include "tests/support/test_near.h"
+
+#include "io/vis_combine.h"
+
+enum { CHANNELS = 4 };
+
+static const double wavelengths_per_metre[CHANNELS] = {1.0, 2.0, 3.0, 4.0};
+
+/* A row 5 m long, of two polarisations, in four channels. */
+typedef struct sample_row {
+    slci_vis_selection selection;
+    slci_vis_row row;
+    double values[2][2 * CHANNELS];
+    uint8_t flags[2][CHANNELS];
+    double nsamples[2][CHANNELS];
+    float vis[2 * CHANNELS], weight[CHANNELS];
+    slc_vis_counts counts;
+} sample_row;
+
+/* First polarisation 2 + 1i with nsamples 1, second 4 - 3i with nsamples 3; nothing flagged. */
+static void row_init(sample_row *self) {
+    memset(self, 0, sizeof *self);
+    self->selection = (slci_vis_selection){.n_channels = CHANNELS,
+                                           .n_used = 2,
+                                           .used = {0, 1},
+                                           .wavelengths_per_metre = wavelengths_per_metre};
+    self->row = (slci_vis_row){.uvw = {3.0, 4.0, 1.0}, .is_selected = true, .factor = 1.0};
+    for (int p = 0; p < 2; p++) {
+        for (int c = 0; c < CHANNELS; c++) {
+            self->values[p][2 * c] = p == 0 ? 2.0 : 4.0;
+            self->values[p][2 * c + 1] = p == 0 ? 1.0 : -3.0;
+            self->nsamples[p][c] = p == 0 ? 1.0 : 3.0;
+        }
+        self->row.values[p] = self->values[p];
+        self->row.flags[p] = self->flags[p];
+        self->row.nsamples[p] = self->nsamples[p];
+    }
+}
+
+static void row_combine(sample_row *self) {
+    /* What was there before must not show. */
+    memset(self->vis, 0x55, sizeof self->vis);
+    memset(self->weight, 0x55, sizeof self->weight);
+    memset(&self->counts, 0, sizeof self->counts);
+    slci_vis_combine_row(&self->selection, &self->row, self->vis, self->weight, &self->counts);
+}
+
+static void expect_sample(const sample_row *self, int c, double real, double imag, double weight) {
+    TEST_NEAR((double)self->vis[2 * c], real, 0.0);
+    TEST_NEAR((double)self->vis[2 * c + 1], imag, 0.0);
+    TEST_NEAR((double)self->weight[c], weight, 0.0);
+}
+
+static void expect_counts(const sample_row *self, int64_t total, int64_t flagged,
+                          int64_t zero_weight, int64_t nonfinite) {
+    assert_int_equal(self->counts.total, total);
+    assert_int_equal(self->counts.flagged, flagged);
+    assert_int_equal(self->counts.zero_weight, zero_weight);
+    assert_int_equal(self->counts.nonfinite, nonfinite);
+}
+
+static void a_pair_is_averaged_with_the_harmonic_weight(void **state) {
+    (void)state;
+    sample_row self;
+    row_init(&self);
+    row_combine(&self);
+    expect_sample(&self, 0, 3.0, -1.0, 1.5); /* 2 / (1/1 + 1/3) */
+    expect_sample(&self, 3, 3.0, -1.0, 1.5);
+    expect_counts(&self, 8, 0, 0, 0);
+
+    self.selection.is_sum = true;
+    self.selection.conjugate = true;
+    self.row.factor = 10.0;
+    row_combine(&self);
+    expect_sample(&self, 1, 6.0, 2.0, 15.0);
+}
+
+static void one_polarisation_is_taken_as_it_is(void **state) {
+    (void)state;
+    sample_row self;
+    row_init(&self);
+    self.selection.n_used = 1;
+    row_combine(&self);
+    expect_sample(&self, 2, 2.0, 1.0, 1.0);
+    expect_counts(&self, 4, 0, 0, 0);
+
+    /* Without datasets of flags and nsamples nothing is flagged and all weights are the factor. */
+    self.row.flags[0] = NULL;
+    self.row.nsamples[0] = NULL;
+    self.row.factor = 0.25;
+    row_combine(&self);
+    expect_sample(&self, 2, 2.0, 1.0, 0.25);
+}
+
+/* Each unusable sample is counted once, for the first reason in the order of the questions. */
+static void what_does_not_count_is_zero(void **state) {
+    (void)state;
+    sample_row self;
+    row_init(&self);
+    self.flags[1][0] = 1;
+    self.values[0][0] = (double)NAN; /* flagged as well: a flag is asked for first */
+    self.nsamples[0][1] = 0.0;
+    self.values[1][2 * 2 + 1] = (double)INFINITY;
+    row_combine(&self);
+    expect_sample(&self, 0, 0.0, 0.0, 0.0);
+    expect_sample(&self, 1, 0.0, 0.0, 0.0);
+    expect_sample(&self, 2, 0.0, 0.0, 0.0);
+    expect_sample(&self, 3, 3.0, -1.0, 1.5);
+    expect_counts(&self, 8, 1, 1, 1);
+
+    row_init(&self);
+    self.flags[0][0] = 1;
+    self.flags[1][0] = 255;
+    self.nsamples[1][1] = -2.0;
+    self.nsamples[1][2] = (double)NAN;
+    self.values[0][2 * 3] = 1e39; /* too large for single precision once averaged */
+    row_combine(&self);
+    for (int c = 0; c < CHANNELS; c++) {
+        expect_sample(&self, c, 0.0, 0.0, 0.0);
+    }
+    expect_counts(&self, 8, 2, 2, 1);
+}
+
+static void the_range_of_baselines_is_half_open(void **state) {
+    (void)state;
+    sample_row self;
+    row_init(&self);
+    self.selection.has_uv_range = true; /* lengths are 5, 10, 15 and 20 wavelengths */
+    self.selection.uv_min = 10.0;
+    self.selection.uv_max = 20.0;
+    row_combine(&self);
+    expect_sample(&self, 0, 0.0, 0.0, 0.0);
+    expect_sample(&self, 1, 3.0, -1.0, 1.5);
+    expect_sample(&self, 2, 3.0, -1.0, 1.5);
+    expect_sample(&self, 3, 0.0, 0.0, 0.0);
+    expect_counts(&self, 4, 0, 0, 0);
+    self.selection.uv_max = 0.0; /* no limit */
+    row_combine(&self);
+    expect_sample(&self, 3, 3.0, -1.0, 1.5);
+}
+
+static void rows_out_of_the_selection_are_zero_and_not_counted(void **state) {
+    (void)state;
+    sample_row self;
+    row_init(&self);
+    self.row.is_selected = false;
+    row_combine(&self);
+    expect_sample(&self, 0, 0.0, 0.0, 0.0);
+    expect_sample(&self, 3, 0.0, 0.0, 0.0);
+    expect_counts(&self, 0, 0, 0, 0);
+
+    /* A baseline that is no number cannot be used at any frequency. */
+    row_init(&self);
+    self.row.uvw[2] = (double)NAN;
+    row_combine(&self);
+    expect_sample(&self, 1, 0.0, 0.0, 0.0);
+    expect_counts(&self, 8, 0, 0, 4);
+}
+
+/* Among the samples without a weight those are told apart that no weight can have. */
+static void impossible_weights_are_counted(void **state) {
+    (void)state;
+    static const struct {
+        double first, second, factor;
+        int64_t n_zero, n_bad;
+    } cases[] = {
+        {1.0, 3.0, 1.0, 0, 0},
+        {0.0, 3.0, 1.0, CHANNELS, 0},
+        {0.0, 0.0, 1.0, CHANNELS, 0},
+        {1.0, 3.0, 0.0, CHANNELS, 0},
+        {-1.0, 3.0, 1.0, CHANNELS, CHANNELS},
+        {0.0, -1.0, 1.0, CHANNELS, CHANNELS},
+        {1.0, (double)INFINITY, 1.0, CHANNELS, CHANNELS},
+        {(double)NAN, 0.0, 1.0, CHANNELS, CHANNELS},
+        {1.0, 3.0, -1.0, CHANNELS, CHANNELS},
+        {-1.0, -3.0, -1.0, CHANNELS, CHANNELS}, /* not 1.5 */
+        {1.0, 3.0, (double)NAN, CHANNELS, CHANNELS},
+        {1e300, 1e300, 1.0, CHANNELS, CHANNELS}, /* past single precision */
+    };
+    for (int64_t k = 0; k < TEST_COUNT(cases); k++) {
+        sample_row self;
+        row_init(&self);
+        for (int c = 0; c < CHANNELS; c++) {
+            self.nsamples[0][c] = cases[k].first;
+            self.nsamples[1][c] = cases[k].second;
+        }
+        self.row.factor = cases[k].factor;
+        row_combine(&self);
+        expect_counts(&self, 8, 0, cases[k].n_zero, 0);
+        assert_int_equal(self.counts.bad_weight, cases[k].n_bad);
+    }
+}
+
+/* Where a row lies, and whether it lies where an antenna can be. */
+static void rows_past_the_longest_are_told(void **state) {
+    (void)state;
+    static const struct {
+        double uvw[3];
+        bool is_possible, is_kept;
+    } cases[] = {
+        {{3.0, 4.0, 1.0}, true, true},
+        {{-100.0, 100.0, 100.0}, true, true},
+        {{0.0, -101.0, 0.0}, false, false},
+        {{0.0, 0.0, 1e308}, false, false},
+        {{101.0, 0.0, 0.0}, false, false},
+        {{(double)NAN, 0.0, 0.0}, true, false},
+        {{0.0, 0.0, (double)INFINITY}, true, false},
+    };
+    for (int64_t k = 0; k < TEST_COUNT(cases); k++) {
+        double uvw[3] = {7.0, 7.0, 7.0};
+        slci_vis_row row = {.factor = 1.0};
+        memcpy(row.uvw, cases[k].uvw, sizeof row.uvw);
+        assert_int_equal(slci_vis_place_row(&row, 100.0, uvw), cases[k].is_possible);
+        assert_int_equal(slci_vis_place_row(&row, 100.0, NULL), cases[k].is_possible);
+        for (int d = 0; d < 3; d++) {
+            TEST_NEAR(uvw[d], cases[k].is_kept ? cases[k].uvw[d] : 0.0, 0.0);
+        }
+    }
+}
+
+static void a_row_says_whether_it_counts(void **state) {
+    (void)state;
+    sample_row self;
+    row_init(&self);
+    memset(self.flags[1], 1, CHANNELS - 1);
+    assert_true(slci_vis_combine_row(&self.selection, &self.row, NULL, self.weight, &self.counts));
+    memset(self.flags[1], 1, CHANNELS);
+    assert_false(slci_vis_combine_row(&self.selection, &self.row, NULL, self.weight, &self.counts));
+}
+
+static void either_output_may_be_left_out(void **state) {
+    (void)state;
+    sample_row self;
+    row_init(&self);
+    self.row.values[0] = NULL; /* only weights are wanted */
+    self.row.values[1] = NULL;
+    slci_vis_combine_row(&self.selection, &self.row, NULL, self.weight, &self.counts);
+    TEST_NEAR((double)self.weight[0], 1.5, 0.0);
+    row_init(&self);
+    slci_vis_combine_row(&self.selection, &self.row, self.vis, NULL, &self.counts);
+    TEST_NEAR((double)self.vis[1], -1.0, 0.0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pair_is_averaged_with_the_harmonic_weight),
+        cmocka_unit_test(one_polarisation_is_taken_as_it_is),
+        cmocka_unit_test(what_does_not_count_is_zero),
+        cmocka_unit_test(the_range_of_baselines_is_half_open),
+        cmocka_unit_test(rows_out_of_the_selection_are_zero_and_not_counted),
+        cmocka_unit_test(impossible_weights_are_counted),
+        cmocka_unit_test(rows_past_the_longest_are_told),
+        cmocka_unit_test(a_row_says_whether_it_counts),
+        cmocka_unit_test(either_output_may_be_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
