@@ -25,8 +25,8 @@ typedef struct slci_program {
     bool is_quiet;
 } slci_program;
 
-/* What is particular to a command; what all share (--quiet, --verbose, --no-progress, --version, --help)
- * comes with slci_command_run. */
+/* What is particular to a command; what all share (--quiet, --verbose, --no-progress, --version,
+ * --help) comes with slci_command_run. */
 typedef struct slci_command {
     const char *name;       /* "sluice info" */
     const char *usage;      /* before the list of options in the help text */

@@ -2,9 +2,8 @@
 #ifndef SLC_CORE_COPY_CUDA_H
 #define SLC_CORE_COPY_CUDA_H
 
-#include <cuda_runtime_api.h>
-
 #include "core/copy_plan.h"
+#include "core/device_cuda.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -32,6 +32,25 @@ static void bench_close(bench *self) {
     test_fixture_close(&self->fixture);
 }
 
+/* What every run has; tests add what they are about. */
+static slc_engine_options options_of(bench *self, slc_device *device, test_bound_job *bound) {
+    const slc_engine_options options = {.device = device,
+                                        .pool = self->fixture.pool,
+                                        .budget = self->budget,
+                                        .bindings = bound->bindings,
+                                        .log = &self->log};
+    return options;
+}
+
+/* A plan with tiles as given, and room for everything. */
+static void plan_tiles(const slc_job *job, int64_t rows, int64_t y, int64_t x, slc_plan *plan) {
+    const slc_plan_request request = {.device_budget_bytes = 1 << 20,
+                                      .host_budget_bytes = 1 << 20,
+                                      .allocation_unit_bytes = 1,
+                                      .force_tile = {rows, y, x}};
+    TEST_OK(slc_plan_make(job, &request, plan));
+}
+
 static slc_status run_on(bench *self, slc_device *device, test_bound_job *bound,
                          int64_t device_bytes, int max_slots, slc_plan *plan,
                          slc_engine_report *report) {
@@ -41,11 +60,7 @@ static slc_status run_on(bench *self, slc_device *device, test_bound_job *bound,
                                       .seconds_per_point = 1e-9,
                                       .max_slots = max_slots};
     SLC_TRY(slc_plan_make(&bound->job, &request, plan));
-    const slc_engine_options options = {.device = device,
-                                        .pool = self->fixture.pool,
-                                        .budget = self->budget,
-                                        .bindings = bound->bindings,
-                                        .log = &self->log};
+    const slc_engine_options options = options_of(self, device, bound);
     return slc_engine_run(&bound->job, plan, &options, report);
 }
 
@@ -150,16 +165,9 @@ static void skips_tiles_that_are_not_touched(void **state) {
     test_bound_job bound;
     test_product_bind(64, 8, 8, 8, 8, NULL, &bound);
     bound.job.touches = is_in_last_rows;
-    slc_plan_request request = {.device_budget_bytes = 1 << 20,
-                                .host_budget_bytes = 1 << 20,
-                                .allocation_unit_bytes = 1,
-                                .force_tile = {8, 8, 8}};
     slc_plan plan;
-    TEST_OK(slc_plan_make(&bound.job, &request, &plan));
-    const slc_engine_options options = {.device = self.fixture.device,
-                                        .pool = self.fixture.pool,
-                                        .budget = self.budget,
-                                        .bindings = bound.bindings};
+    plan_tiles(&bound.job, 8, 8, 8, &plan);
+    const slc_engine_options options = options_of(&self, self.fixture.device, &bound);
     slc_engine_report report;
     TEST_OK(slc_engine_run(&bound.job, &plan, &options, &report));
     assert_int_equal(report.n_tiles, 4);
@@ -270,19 +278,12 @@ static void progress_reaches_the_end_in_single_steps(void **state) {
     for (int64_t n_rows = 4; n_rows <= 64; n_rows += 20) {
         test_bound_job bound;
         test_product_bind(n_rows, 8, 8, 4, 4, NULL, &bound);
-        const slc_plan_request request = {.device_budget_bytes = 1 << 20,
-                                          .host_budget_bytes = 1 << 20,
-                                          .allocation_unit_bytes = 1,
-                                          .force_tile = {4, 4, 4}};
         slc_plan plan;
-        TEST_OK(slc_plan_make(&bound.job, &request, &plan));
+        plan_tiles(&bound.job, 4, 4, 4, &plan);
         int64_t last[2] = {0, 0};
-        const slc_engine_options options = {.device = self.fixture.device,
-                                            .pool = self.fixture.pool,
-                                            .budget = self.budget,
-                                            .bindings = bound.bindings,
-                                            .progress = note_progress,
-                                            .progress_context = last};
+        slc_engine_options options = options_of(&self, self.fixture.device, &bound);
+        options.progress = note_progress;
+        options.progress_context = last;
         slc_engine_report report;
         TEST_OK(slc_engine_run(&bound.job, &plan, &options, &report));
         assert_int_equal(last[0], plan.n_tiles);
@@ -297,18 +298,11 @@ static void cancel_stops_cleanly(void **state) {
     bench_open(state, &self);
     test_bound_job bound;
     test_product_bind(64, 8, 8, 4, 4, NULL, &bound);
-    const slc_plan_request request = {.device_budget_bytes = 1 << 20,
-                                      .host_budget_bytes = 1 << 20,
-                                      .allocation_unit_bytes = 1,
-                                      .force_tile = {4, 4, 4}};
     slc_plan plan;
-    TEST_OK(slc_plan_make(&bound.job, &request, &plan));
+    plan_tiles(&bound.job, 4, 4, 4, &plan);
     const volatile int cancel = 1;
-    const slc_engine_options options = {.device = self.fixture.device,
-                                        .pool = self.fixture.pool,
-                                        .budget = self.budget,
-                                        .bindings = bound.bindings,
-                                        .cancel = &cancel};
+    slc_engine_options options = options_of(&self, self.fixture.device, &bound);
+    options.cancel = &cancel;
     slc_engine_report report;
     TEST_FAILS(slc_engine_run(&bound.job, &plan, &options, &report), SLC_ERROR_INTERRUPTED,
                "interrupted");
@@ -354,10 +348,7 @@ static void refuses_bindings_that_do_not_fit(void **state) {
     bound.bindings[1].field = 0;
     TEST_OK(run(&self, &bound, 1 << 20, 2, &plan, &report));
     plan.operand[2].n_staging = 3;
-    const slc_engine_options options = {.device = self.fixture.device,
-                                        .pool = self.fixture.pool,
-                                        .budget = self.budget,
-                                        .bindings = bound.bindings};
+    const slc_engine_options options = options_of(&self, self.fixture.device, &bound);
     TEST_FAILS(slc_engine_run(&bound.job, &plan, &options, &report), SLC_ERROR_ARGUMENT, "staging");
     test_unbind(&bound);
     bench_close(&self);
