@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "core/checked.h"
+#include "core/constants.h"
 
 /* Gauss-Newton needs some ten steps from the logarithm's solution; coefficients are of order 0.01 to 1
  * in pixels, so a smaller step is rounding. */
@@ -20,7 +21,6 @@
 
 /* Full width at half maximum of exp(-x² q) is 2 sqrt(ln 2 / q). */
 static const double ln_2 = 0.69314718055994530942;
-static const double pi = 3.14159265358979323846;
 
 /* The pixels of the main lobe, as indices into the whole picture. */
 typedef struct lobe {
@@ -184,8 +184,8 @@ static bool to_beam(const double q[3], double scale_rad, slc_beam *out) {
     /* The form along (sin θ, cos θ) is mean - A cos 2θ + B sin 2θ with A = (a-c)/2, B = b/2; it is
      * smallest where 2θ = atan2(-B, A). */
     double angle = 0.5 * atan2(-0.5 * q[1], 0.5 * (q[0] - q[2]));
-    if (angle >= pi / 2) {
-        angle -= pi;
+    if (angle >= SLC_PI / 2) {
+        angle -= SLC_PI;
     }
     out->is_valid = true;
     out->major_rad = 2 * sqrt(ln_2 / small) * scale_rad;

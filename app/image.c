@@ -16,6 +16,7 @@
 #include "app/image_job.h"
 #include "core/checked.h"
 #include "core/clock.h"
+#include "core/constants.h"
 #include "core/host_memory.h"
 #include "core/sky.h"
 
@@ -167,7 +168,7 @@ static slc_status choose_geometry(slci_image_job *job) {
         slc_log_note(o->log,
                      "--scale %.6grad (%.6g asec): three pixels per fringe of the longest "
                      "baseline, %.6g wavelengths",
-                     g->scale_rad, g->scale_rad * (648000.0 / M_PI), job->survey.max_uv);
+                     g->scale_rad, g->scale_rad / SLC_ARCSECOND_RAD, job->survey.max_uv);
     }
     if (o->has_centre &&
         !slci_sky_to_cosines(job->meta->ra_rad, job->meta->dec_rad, o->centre_ra_rad,

@@ -6,6 +6,7 @@
 
 #include "app/image_job.h"
 #include "core/checked.h"
+#include "core/constants.h"
 #include "core/sky.h"
 #include "core/units.h"
 
@@ -60,8 +61,8 @@ static void fill_history(const slci_image_job *job, slc_image_meta *meta) {
                 (long long)o->ny, a);
     add_history(meta, "polarisation: %s", job->meta->polarisation_text);
     if (o->has_centre) {
-        slci_format_number(o->centre_ra_rad * (180.0 / M_PI), 15, a);
-        slci_format_number(o->centre_dec_rad * (180.0 / M_PI), 15, b);
+        slci_format_number(o->centre_ra_rad * SLC_RADIAN_DEG, 15, a);
+        slci_format_number(o->centre_dec_rad * SLC_RADIAN_DEG, 15, b);
         add_history(meta, "--centre %sdeg,%sdeg", a, b);
     }
     if (v->channel_begin != 0 || v->channel_end != 0) {

@@ -17,17 +17,16 @@
  *      chunk i + 3       chunk i + 2            chunk i + 1       chunk i
  *
  * One barrier a step: all four stages of the line run between two barriers, each on its own chunk, so
- * neither the double arithmetic nor global memory is waited for. A tile takes one of
- * three variants, by its bound of w c: FLAT, SINGLE, WIDE (direct_cuda_pair.cuh); a launch for each
- * that the picture may need, of which the blocks of other variants' tiles leave at once.
+ * neither the double arithmetic nor global memory is waited for. A tile takes one of three variants,
+ * by its bound of w c: FLAT, SINGLE, WIDE (direct_cuda_pair.cuh); a launch for each that the picture
+ * may need, of which the blocks of other variants' tiles leave at once.
  *
  * The cosine is one odd polynomial of five terms, y P(y²) with y = |turn| - 1/4, whose coefficients
  * carry the sample's amplitude, so neither quadrants nor a multiplication by w|V| are needed. Phases
  * stay in units of 2^-32 turns until one multiply-add scales them, takes the absolute value and
- * subtracts the quarter; that saved an instruction of each pair. The
- * special-function unit would save two of these instructions, but gives one value in eight issue
- * cycles and errs by up to 5.4e-7 in the same way at the same phase, so that errors of a coherent
- * sum add up: with it, the picture of a small data set was off by 1.0e-6 of itself.
+ * subtracts the quarter. The special-function unit would take fewer instructions, but gives one value
+ * in eight issue cycles and errs by up to 5.4e-7 in the same way at the same phase, so that errors of
+ * a coherent sum add up: with it, the picture of a small data set was off by 1.0e-6 of itself.
  *
  * A pair's instructions (sm_90, counted in the machine code, 8 samples × 16 or 8 pixels a loop; every
  * one takes an issue slot, of which a multiprocessor has 128 a clock):
@@ -38,10 +37,21 @@
  *     scale, fold, less a quarter     1      1        1
  *     polynomial, its square and sum  6      6        6
  *     promotion                       0.4    0.4      0.4
- *     loads, moves, loop              0.4    0.4      0.8
- *     together                        9.8   10.8     13.2
+ *     loads, moves, loop              0.4    0.5      0.8
+ *     together                        9.8   10.9     13.2
  *     registers                     114    127       98
-@MEASURED@ * Shared memory 43,376 bytes, nothing spilled. What binds is issue: @ISSUE@
+ *     1e12 pairs/s                    2.67   2.38     1.84
+ * Shared memory 43,376 bytes, nothing spilled. Measured on an H200, 2026-11-29, where the common form
+ * reaches 1.69. What each step bought there, from a first version with two barriers a chunk:
+ *     first version                   2.39   2.02     1.68
+ *     scale and fold in one           2.60   2.11     1.81
+ *     one barrier; registers freed    2.67   2.30     1.84
+ *     SINGLE four terms at a time            2.38
+ * Registers are freed by reading again, for each chunk, what only its making needs (the thread's
+ * number, the run). With them the compiler takes each step of the polynomial for all pixels together,
+ * so that an operand they share is read once: an instruction with three operands read afresh holds up
+ * the issue. Slots are used to 84 % (FLAT) and 78 % (WIDE, whose integer products have half a pipe).
+ * A multiprocessor holds two blocks of 256 threads, or one of 512 (sm_75: one of either).
  *
  * Error of a pair, relative to w|V|, at most, in units of 1e-7. s and c are the sine and cosine of the
  * pair's angle: an error of the angle counts in full only where the pair adds nothing, the rounding

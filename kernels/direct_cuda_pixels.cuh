@@ -118,9 +118,11 @@ static __device__ __forceinline__ void add_chunk(const slci_direct_shared *share
     const int column = own_column();
     const int row = own_row<ROWS>();
     const int n_used = shared->n_used[chunk % 4];
+    /* As many terms as the registers let the compiler take side by side. */
+    constexpr int UNROLLED = VARIANT == SLCI_CUDA_SINGLE ? SLCI_CUDA_GROUP / 2 : SLCI_CUDA_GROUP;
 #pragma unroll 1
     for (int k = 0; k < n_used; k += SLCI_CUDA_GROUP) {
-#pragma unroll
+#pragma unroll UNROLLED
         for (int term = 0; term < SLCI_CUDA_GROUP; term++) {
             add_sample<VARIANT, ROWS, N_PARTS>(shared->samples[chunk % 4][k + term],
                                                &shared->turns[chunk % 2][k + term], column, row,

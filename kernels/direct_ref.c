@@ -2,9 +2,8 @@
  * slow on purpose; every kernel is held against it. */
 #include <math.h>
 
+#include "core/constants.h"
 #include "kernels/direct.h"
-
-#define TWO_PI 6.283185307179586476925286766559
 
 /* The sum over all samples at one direction; beyond the horizon there is none. */
 static void sum_at(double l, double m, bool is_w_projected, int64_t n_rows, int64_t n_channels,
@@ -25,7 +24,7 @@ static void sum_at(double l, double m, bool is_w_projected, int64_t n_rows, int6
             const double v = uvw_m[3 * row + 1] * channels[channel];
             const double w = uvw_m[3 * row + 2] * channels[channel];
             const double turns = u * l + v * m + w * w_factor;
-            const double phase = TWO_PI * (turns - rint(turns));
+            const double phase = SLC_TWO_PI * (turns - rint(turns));
             const double a = (double)weight[k] * (double)vis[2 * k];
             const double b = (double)weight[k] * (double)vis[2 * k + 1];
             *re += a * cos(phase) + b * sin(phase);
