@@ -27,7 +27,7 @@
 #define MOST_PIXELS (INT64_C(1) << 36)
 
 /* The chunk caches may take this part of --ram. */
-#define CACHE_SHARE 8
+#define CACHE_SHARE 4
 
 void slc_image_options_init(slc_image_options *options) {
     *options = (slc_image_options){
@@ -70,6 +70,11 @@ static slc_status check_options(const slc_image_options *o) {
     return SLC_OK;
 }
 
+/* The chunk caches of one open set; a cube has one more open for each plane. */
+static int64_t cache_bytes(const slc_image_options *o) {
+    return o->ram_bytes / CACHE_SHARE / (o->n_planes > 1 ? o->n_planes + 1 : 1);
+}
+
 static slc_status open_machine(slci_image_job *job) {
     const slc_image_options *o = job->options;
     slc_device *device = o->use_device;
@@ -86,6 +91,7 @@ static slc_status open_machine(slci_image_job *job) {
     SLC_TRY(slc_budget_create(o->vram_bytes, o->ram_bytes, &job->budget));
     job->imaging =
         (slci_imaging){.options = o, .pool = device->pool, .device = device, .budget = job->budget};
+    job->imaging.cache_bytes = o->vis.cache_bytes > 0 ? o->vis.cache_bytes : cache_bytes(o);
     SLC_TRY(slc_device_get_limits(device, &job->imaging.limits));
     (void)memcpy(job->result.device_name, job->imaging.limits.name, sizeof job->result.device_name);
     job->result.context_bytes = job->imaging.limits.context_bytes;
@@ -127,7 +133,7 @@ static slc_vis_options vis_options(const slc_image_options *o) {
     slc_vis_options options = o->vis;
     options.log = o->log;
     if (options.cache_bytes == 0) {
-        options.cache_bytes = o->ram_bytes / CACHE_SHARE;
+        options.cache_bytes = cache_bytes(o);
     }
     return options;
 }
@@ -145,6 +151,9 @@ static slc_status survey(slci_image_job *job) {
     job->meta = slc_vis_get_meta(job->vis);
     slc_log_note(o->log, "%s", job->meta->polarisation_text);
     slc_log_note(o->log, "%s", job->meta->phase_text);
+    if (strcmp(job->meta->units, "Jy") != 0) {
+        slc_log_note(o->log, "vis_units is '%s', not Jy: BUNIT is left out", job->meta->units);
+    }
     SLC_TRY(look_at_all(job, job->vis, o->weighting != SLC_WEIGHT_NATURAL, &job->survey));
     return job->survey.n_weighted > 0 ? SLC_OK : refuse_empty(job);
 }
@@ -234,6 +243,12 @@ static slc_status open_planes(slci_image_job *job) {
         SLC_TRY(open_plane(job, p));
         has_weight = has_weight || job->plane[p].has_weight;
     }
+    if (!has_weight && job->density.cell != NULL) {
+        return SLC_FAIL(SLC_ERROR_INPUT,
+                        "%s: every visibility is finer than the pixels, which uniform and Briggs "
+                        "weights leave out; a smaller --scale helps",
+                        job->vis->name);
+    }
     if (!has_weight) {
         /* The survey did not look at values: what had a weight there is not finite. */
         SLC_TRY(look_at_all(job, job->vis, true, &job->survey));
@@ -315,6 +330,11 @@ static slc_status image_psf(slci_image_job *job, slci_plane *plane, int64_t nx, 
     slc_engine_report_add(&job->result.psf_report, &report);
     plane->totals = slci_weighted_totals(plane->weighted);
     slci_pass_normalise(&job->pass, plane->totals.weight_sum, psf);
+    /* The centre is Σw / Σw: what it differs from 1 by is the rounding of its own sum. */
+    const double centre = psf[ny / 2 * nx + nx / 2];
+    for (int64_t i = 0; i < nx * ny; i++) {
+        psf[i] /= centre;
+    }
     return SLC_OK;
 }
 
@@ -350,14 +370,29 @@ static slc_status find_beam(slci_image_job *job, int64_t p) {
         SLC_TRY(slci_beam_find(psf, job->geometry.nx, job->geometry.ny, job->geometry.scale_rad,
                                &plane->beam));
     }
-    if (!plane->beam.beam.is_valid) {
-        slc_log_warning(job->options->log, "no beam could be fitted: %s", plane->beam.why_none);
-    }
-    if (plane->beam.why_none != NULL) {
-        (void)snprintf(job->result.beam_why, sizeof job->result.beam_why, "%s",
-                       plane->beam.why_none);
-    }
     job->plane_beam[p] = plane->beam.beam;
+    return SLC_OK;
+}
+
+/* Beams of all planes, and one warning for those that have none. */
+static slc_status find_beams(slci_image_job *job) {
+    int64_t n_without = 0;
+    const char *why = NULL;
+    for (int64_t p = 0; p < job->n_planes; p++) {
+        SLC_TRY(find_beam(job, p));
+        const char *why_none = job->plane[p].beam.why_none;
+        n_without += why_none != NULL;
+        why = why == NULL ? why_none : why;
+    }
+    if (job->n_planes > 1) {
+        (void)snprintf(job->result.beam_why, sizeof job->result.beam_why, "each plane has its own");
+    } else if (why != NULL) {
+        (void)snprintf(job->result.beam_why, sizeof job->result.beam_why, "%s", why);
+    }
+    if (n_without > 0) {
+        slc_log_warning(job->options->log, "no beam could be fitted for %lld of %lld plane(s): %s",
+                        (long long)n_without, (long long)job->n_planes, why);
+    }
     return SLC_OK;
 }
 
@@ -391,6 +426,11 @@ static slc_status write_outputs(slci_image_job *job) {
         slc_image_meta psf = *meta;
         psf.n_parts = 1;
         psf.unit[0] = '\0';
+        psf.abs_sum = psf.weight_sum; /* V = 1 */
+        if (psf.n_history < SLC_IMAGE_HISTORY_LINES) {
+            (void)snprintf(psf.history[psf.n_history++], sizeof psf.history[0],
+                           "point-spread function: the image of 1 Jy at the phase centre");
+        }
         psf.reference_x = (double)(o->nx / 2);
         psf.reference_y = (double)(o->ny / 2);
         SLC_TRY(slc_image_file_write(o->psf_path, &psf, job->psf, o->overwrite, o->log));
@@ -406,9 +446,7 @@ static slc_status write_outputs(slci_image_job *job) {
 
 static slc_status compute(slci_image_job *job) {
     SLC_TRY(allocate_pictures(job));
-    for (int64_t p = 0; p < job->n_planes; p++) {
-        SLC_TRY(find_beam(job, p)); /* first, since its patches lie in the image's memory */
-    }
+    SLC_TRY(find_beams(job)); /* first, since their patches lie in the image's memory */
     for (int64_t p = 0; p < job->n_planes; p++) {
         SLC_TRY(image_plane(job, p));
     }

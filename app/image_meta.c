@@ -56,7 +56,7 @@ static void fill_history(const slci_image_job *job, slc_image_meta *meta) {
     const slc_vis_options *v = &o->vis;
     char a[SLCI_TEXT_BYTES];
     char b[SLCI_TEXT_BYTES];
-    slci_format_number(job->geometry.scale_rad, 17, a);
+    slci_format_shortest(job->geometry.scale_rad, a);
     add_history(meta, "sluice image --size %lldx%lld --scale %srad", (long long)o->nx,
                 (long long)o->ny, a);
     add_history(meta, "polarisation: %s", job->meta->polarisation_text);
@@ -104,13 +104,31 @@ static void fill_history(const slci_image_job *job, slc_image_meta *meta) {
     }
 }
 
-static void fill_frequency(const slci_image_job *job, slc_image_meta *meta) {
-    const slc_vis_meta *vis = job->meta;
-    meta->has_frequency = vis->n_channels > 0 && vis->freq_hz[0] > 0;
-    if (!meta->has_frequency) {
-        return;
+/* The frequency axis of a cube is linear: planes elsewhere would be labelled wrongly. */
+static slc_status check_planes_are_even(const slci_image_job *job, double first, double step) {
+    for (int64_t p = 0; p < job->n_planes; p++) {
+        double middle, width;
+        frequency_span(job->plane[p].meta, 0, job->plane[p].meta->n_channels, &middle, &width);
+        const double expected = first + (double)p * step;
+        if (fabs(middle - expected) > 1e-3 * fabs(step) || step == 0) {
+            return SLC_FAIL(
+                SLC_ERROR_ARGUMENT,
+                "--channels-out %lld: plane %lld would lie at %.9g Hz where an even axis "
+                "has %.9g Hz; choose --channels that are evenly spaced",
+                (long long)job->n_planes, (long long)p, middle, expected);
+        }
     }
+    return SLC_OK;
+}
+
+static slc_status fill_frequency(const slci_image_job *job, slc_image_meta *meta) {
+    const slc_vis_meta *vis = job->meta;
     frequency_span(vis, 0, vis->n_channels, &meta->freq_hz, &meta->width_hz);
+    /* An axis of width 0, as plain sets have, is one that no reader can invert. */
+    meta->has_frequency = vis->freq_hz[0] > 0 && meta->width_hz > 0;
+    if (!meta->has_frequency) {
+        return SLC_OK;
+    }
     meta->freq_step_hz = meta->width_hz;
     if (job->n_planes > 1) {
         double first, second;
@@ -120,7 +138,9 @@ static void fill_frequency(const slci_image_job *job, slc_image_meta *meta) {
         meta->freq_hz = first;
         meta->width_hz = width;
         meta->freq_step_hz = second - first;
+        SLC_TRY(check_planes_are_even(job, first, second - first));
     }
+    return SLC_OK;
 }
 
 slc_status slci_image_meta_fill(const slci_image_job *job, slc_image_meta *meta) {
@@ -137,12 +157,13 @@ slc_status slci_image_meta_fill(const slci_image_job *job, slc_image_meta *meta)
                    vis->frame == SLC_FRAME_ICRS ? "ICRS" : "FK5");
     meta->equinox = vis->equinox;
     meta->stokes = vis->stokes;
-    fill_frequency(job, meta);
+    SLC_TRY(fill_frequency(job, meta));
     if (strcmp(vis->units, "Jy") == 0) {
         (void)snprintf(meta->unit, sizeof meta->unit, "Jy/beam");
     }
     (void)snprintf(meta->telescope, sizeof meta->telescope, "%s", vis->telescope);
-    (void)snprintf(meta->object, sizeof meta->object, "%s", vis->object);
+    (void)snprintf(meta->object, sizeof meta->object, "%s",
+                   job->options->vis.phase_centre != NULL ? vis->phase_centre_name : vis->object);
     if (vis->start_jd_utc > 0) {
         slci_sky_iso_date(vis->start_jd_utc, meta->date_obs);
     }

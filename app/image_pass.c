@@ -13,7 +13,7 @@
 #define CUDA_PAIRS_PER_PROCESSOR 1.4e10
 
 /* An interrupt waits for the few tiles in flight; a batch system gives some seconds. */
-#define MOST_TILE_SECONDS 0.25
+#define MOST_TILE_SECONDS 0.1
 
 /* Thread blocks that one multiprocessor works on at a time. */
 #define CUDA_BLOCKS_PER_PROCESSOR 2
@@ -70,15 +70,26 @@ static double seconds_per_point(const slci_imaging *imaging, const slci_pass *pa
 static slc_status make_plan(const slci_imaging *imaging, slci_pass *pass) {
     const slc_budget_use host = slc_budget_get(imaging->budget, SLC_SPACE_HOST);
     const bool is_cuda = imaging->device->kind == SLC_DEVICE_CUDA;
-    const int64_t unit = slc_source_next_unit(pass->request.vis, 0, 0);
+    /* Rows of a chunk, and whether the reader can keep them: decoded they are about as large as a row
+     * of the source, twice for two polarisations. */
+    const int64_t unit =
+        slc_min_i64(slc_source_next_unit(pass->request.vis, 0, 0), pass->request.n_rows);
+    const double unit_bytes = (double)unit * (double)(24 * (pass->request.n_channels + 1));
+    int64_t device_bytes = imaging->options->vram_bytes;
+    int64_t staging_bytes = host.limit_bytes - host.used_bytes - imaging->picture_bytes;
+    if (imaging->most_device_bytes > 0) {
+        device_bytes = slc_min_i64(device_bytes, imaging->most_device_bytes);
+        staging_bytes = slc_min_i64(staging_bytes, imaging->most_staging_bytes);
+    }
     const slc_plan_request request = {
-        .device_budget_bytes = imaging->options->vram_bytes,
-        .host_budget_bytes = host.limit_bytes - host.used_bytes - imaging->picture_bytes,
+        .device_budget_bytes = device_bytes,
+        .host_budget_bytes = staging_bytes,
         .allocation_unit_bytes = imaging->limits.allocation_unit_bytes,
         .seconds_per_point = seconds_per_point(imaging, pass),
         .rates = slc_rates_default(imaging->device->kind),
         .most_tile_seconds = MOST_TILE_SECONDS,
-        .unit = {unit < pass->request.n_rows ? unit : 0},
+        .unit = {unit},
+        .unit_is_kept = unit_bytes <= (double)imaging->cache_bytes,
         .parallel_units = is_cuda ? imaging->limits.n_processors * CUDA_BLOCKS_PER_PROCESSOR
                                   : slc_pool_size(imaging->pool),
     };
@@ -137,7 +148,7 @@ static slc_status run_engine(const slci_imaging *imaging, slci_pass *pass, slc_s
                                         .pool = imaging->pool,
                                         .budget = imaging->budget,
                                         .bindings = bindings,
-                                        .log = imaging->options->log,
+                                        .log = request->is_first ? imaging->options->log : NULL,
                                         .progress = imaging->options->progress != NULL
                                                         ? report_progress
                                                         : NULL,

@@ -16,7 +16,10 @@ typedef struct slci_imaging {
     slc_device *device;
     slc_device_limits limits;
     slc_budget *budget;
-    int64_t picture_bytes; /* host memory that a plan leaves free: of pictures not yet reserved */
+    int64_t most_device_bytes,
+        most_staging_bytes; /* of any pass, once all are planned; 0: not yet */
+    int64_t cache_bytes;    /* what the reader may keep decoded */
+    int64_t picture_bytes;  /* host memory that a plan leaves free: of pictures not yet reserved */
 } slci_imaging;
 
 typedef struct slci_pass_request {
@@ -28,6 +31,7 @@ typedef struct slci_pass_request {
     int n_parts;
     bool is_psf;
     int64_t tile_pixels; /* kernel tile; 0: chosen */
+    bool is_first;       /* of the run: what the engine warns of is said once */
     slc_progress_stage stage;
 } slci_pass_request;
 

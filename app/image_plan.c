@@ -32,6 +32,8 @@ slci_pass_request slci_image_pass_request(const slci_image_job *job, const slci_
                                                   .first_granule_sum = plane->first_sum},
                                        .n_parts = job->n_parts,
                                        .tile_pixels = job->tile_pixels,
+                                       .is_first = job->result.psf_report.n_tiles == 0 &&
+                                                   job->result.report.n_tiles == 0,
                                        .stage = SLC_STAGE_IMAGE};
     return request;
 }
@@ -137,7 +139,7 @@ static void add_plan(slc_plan *sum, const slc_plan *more) {
 }
 
 /* The plans of all passes as they will be run, with the pictures' memory left free. */
-static slc_status plan_passes(slci_image_job *job) {
+static slc_status plan_passes(slci_image_job *job, const least *needed) {
     slc_image_result *result = &job->result;
     const slc_image_options *o = job->options;
     const int64_t leading = slci_image_leading_plane(job);
@@ -170,6 +172,11 @@ static slc_status plan_passes(slci_image_job *job) {
             add_plan(&result->plan, &job->pass.plan);
         }
     }
+    /* A patch of the PSF that has to grow, and the image after it, keep to what is promised here. */
+    result->vram_planned_bytes = slc_max_i64(result->vram_planned_bytes, needed->device_bytes);
+    staging_bytes = slc_max_i64(staging_bytes, needed->staging_bytes);
+    job->imaging.most_device_bytes = result->vram_planned_bytes;
+    job->imaging.most_staging_bytes = staging_bytes;
     const slc_budget_use host = slc_budget_get(job->budget, SLC_SPACE_HOST);
     result->host_planned_bytes = host.used_bytes + job->image_bytes + staging_bytes;
     return SLC_OK;
@@ -187,5 +194,5 @@ slc_status slci_image_plan(slci_image_job *job) {
     const slci_pass_request psf = slci_image_psf_request(job, plane, o->nx, o->ny, 1.0);
     SLC_TRY(prepare(job, &psf, &needed));
     SLC_TRY(check_budgets(job, &needed));
-    return plan_passes(job);
+    return plan_passes(job, &needed);
 }

@@ -119,7 +119,7 @@ void slci_image_cards(const slc_image_meta *meta, slci_cards *out) {
     add_real(out, "CRVAL4", meta->stokes, "");
     add_real(out, "LONPOLE", 180, "[deg] north is up");
     add_text(out, "RADESYS", meta->frame, "frame of the coordinates");
-    if (strcmp(meta->frame, "FK5") == 0) {
+    if (strcmp(meta->frame, "FK5") == 0 && meta->equinox > 0) {
         add_real(out, "EQUINOX", meta->equinox, "[yr]");
     }
     if (!meta->has_position) {

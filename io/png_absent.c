@@ -5,7 +5,7 @@ static slc_status png_check(const char *name, const slc_image_meta *meta) {
     (void)meta;
     return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
                     "%s: this Sluice was built without libpng "
-                    "(libpng-dev) and cannot write PNG; name a .fits or .h5 file",
+                    "(libpng-dev) and cannot write PNG; name a .h5 file",
                     name);
 }
 

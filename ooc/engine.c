@@ -332,7 +332,7 @@ static slc_status enqueue_tile(slci_run *run, const slc_tile *tile, const slc_ti
 
 static slc_status check_cancel(const slci_run *run) {
     if (run->options->cancel != NULL && *run->options->cancel != 0) {
-        return SLC_FAIL(SLC_ERROR_INTERRUPTED, "job %s: interrupted", run->job->name);
+        return SLC_FAIL(SLC_ERROR_INTERRUPTED, "interrupted");
     }
     return SLC_OK;
 }

@@ -327,7 +327,7 @@ static void estimate_seconds(const slc_job *job, const slc_plan_request *request
     seconds[SLC_BOUND_KERNEL] =
         points * request->seconds_per_point * idle + (double)plan->n_tiles * rates->step_seconds;
     plan->unit_reads = 1;
-    for (int a = 0; a < job->n_axes; a++) {
+    for (int a = 0; a < job->n_axes && !request->unit_is_kept; a++) {
         plan->unit_reads *= unit_reads(&job->axes[a], request->unit[a], plan->tile[a]);
     }
     seconds[SLC_BOUND_READ] = (double)plan->bytes_read * plan->unit_reads / rates->read_bytes_per_s;

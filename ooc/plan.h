@@ -40,6 +40,8 @@ typedef struct slc_plan_request {
     int max_slots;              /* staging buffers per streamed input; 0: 4 */
     int64_t parallel_units;     /* granule cells a device works on at once; 0: does not matter */
     int64_t unit[SLC_MAX_AXES]; /* steps of the source's natural unit (chunk); 0: none */
+    bool unit_is_kept;          /* the source keeps what it decoded last, so that neighbours */
+                                /* share a unit: where tiles end then does not matter */
     int64_t force_tile[SLC_MAX_AXES]; /* tests: extents to use; 0: free */
 } slc_plan_request;
 

@@ -115,6 +115,67 @@ static void a_cube_has_nan_where_a_channel_is_flagged(void **state) {
     free(p.image);
 }
 
+static void the_smallest_pictures_work(void **state) {
+    (void)state;
+    test_picture p;
+    test_picture_init(&p, "cases/base.uvh5", 2, 2, 0.002);
+    TEST_OK(test_picture_run(&p));
+    double highest = -1;
+    for (int64_t i = 0; i < 4; i++) {
+        highest = fmax(highest, p.image[i]);
+    }
+    TEST_NEAR_NAMED(highest, 0.081577, 1e-6, "2 x 2");
+    free(p.image);
+}
+
+/* CRPIX - 1 is size / 2, for odd sizes too. */
+static void the_reference_pixel_is_the_middle(void **state) {
+    (void)state;
+    const int64_t sizes[][2] = {{127, 127}, {128, 100}, {1, 1}};
+    const double reference[][2] = {{63, 63}, {64, 50}, {0, 0}};
+    for (int i = 0; i < 3; i++) {
+        test_picture p;
+        test_picture_init(&p, "cases/base.uvh5", sizes[i][0], sizes[i][1], 0.002);
+        TEST_OK(test_picture_run(&p));
+        assert_true(p.result.meta.reference_x == reference[i][0]);
+        assert_true(p.result.meta.reference_y == reference[i][1]);
+        free(p.image);
+    }
+}
+
+/* 4096² pixels, 128 MiB: the same bits whether the sums fit the budget or not. */
+static void a_large_picture_is_the_same_at_every_budget(void **state) {
+    (void)state;
+    test_picture p;
+    test_picture_init(&p, "cases/base.uvh5", 4096, 4096, 5e-5);
+    const int64_t budgets[] = {64 << 20, 256 << 20, 2ll << 30};
+    double *first = NULL;
+    for (int b = 0; b < 3; b++) {
+        p.options.vram_bytes = budgets[b];
+        TEST_OK(test_picture_run(&p));
+        assert_true(p.result.vram_peak_bytes <= budgets[b]);
+        if (first == NULL) {
+            first = p.image;
+            p.image = NULL;
+        } else {
+            assert_memory_equal(first, p.image, (size_t)4096 * 4096 * sizeof(double));
+        }
+    }
+    free(first);
+    free(p.image);
+}
+
+static void cubes_say_where_their_planes_lie(void **state) {
+    (void)state;
+    test_picture p;
+    test_picture_init(&p, "cases/base.uvh5", 16, 16, 0.002);
+    p.options.n_planes = 4;
+    TEST_OK(test_picture_run(&p));
+    TEST_NEAR_NAMED(p.result.meta.freq_hz, 150.5e6, 1, "first plane");
+    TEST_NEAR_NAMED(p.result.meta.freq_step_hz, 2e6, 1, "step");
+    free(p.image);
+}
+
 static void a_cube_counts_the_flags_of_empty_planes(void **state) {
     (void)state;
     test_picture p;
@@ -260,6 +321,10 @@ int main(void) {
         cmocka_unit_test(refuses_what_has_no_data),
         cmocka_unit_test(one_baseline_is_a_fringe),
         cmocka_unit_test(a_cube_has_nan_where_a_channel_is_flagged),
+        cmocka_unit_test(the_smallest_pictures_work),
+        cmocka_unit_test(the_reference_pixel_is_the_middle),
+        cmocka_unit_test(a_large_picture_is_the_same_at_every_budget),
+        cmocka_unit_test(cubes_say_where_their_planes_lie),
         cmocka_unit_test(a_cube_counts_the_flags_of_empty_planes),
         cmocka_unit_test(an_empty_selection_is_named),
         cmocka_unit_test(describes_the_sky),

@@ -50,8 +50,19 @@ static void check_exact(const exact_case *c, slc_device *device) {
     free(expected);
 }
 
+/* Skips here, before anything is opened that a skip would leave open. */
+static void need_data(void) {
+    char path[TEST_PATH_BYTES];
+    test_need_shared("cases/base.uvh5", path);
+    for (int64_t i = 0; i < TEST_COUNT(exact_cases); i++) {
+        test_need_shared(exact_cases[i].file, path);
+        test_need_shared(exact_cases[i].expected, path);
+    }
+}
+
 static void real_data_is_exact_at_any_budget(void **state) {
     (void)state;
+    need_data();
     for (int n_threads = 1; n_threads <= 3; n_threads += 2) {
         test_devices devices;
         test_devices_open(n_threads, &devices);
@@ -165,8 +176,7 @@ static void unpinned_memory_is_slower_not_different(void **state) {
     TEST_OK(test_picture_run(&p));
     assert_memory_equal(first, p.image, 96 * 96 * sizeof(double));
     assert_true(pageable > 0);
-    /* One for the image, one for the patch of the PSF at most: each says how much it is. */
-    assert_true(n_warnings >= 1 && n_warnings <= 2);
+    assert_int_equal(n_warnings, 1);
     slc_log_destroy(&log);
     slc_device_destroy(check);
     slc_pool_destroy(pool);
@@ -194,6 +204,7 @@ static void look_at_memory(void *context, slc_progress_stage stage, double done,
 /* The ledger against the driver's own count: a run takes no more of the card than its budget. */
 static void the_card_agrees_with_the_ledger(void **state) {
     (void)state;
+    need_data();
     test_devices devices;
     test_devices_open(2, &devices);
     for (int d = 0; d < devices.n; d++) {
@@ -228,6 +239,7 @@ static void the_card_agrees_with_the_ledger(void **state) {
 /* 1024² pixels are 16 MiB of sums: cut at the first budget, whole at the others. */
 static void large_images_are_the_same_at_any_budget(void **state) {
     (void)state;
+    need_data();
     test_devices devices;
     test_devices_open(2, &devices);
     for (int d = 0; d < devices.n; d++) {

@@ -31,6 +31,9 @@ static void huge_images_are_refused_with_the_number(void **state) {
     TEST_OK(plan(65537, 1ll << 30, true, &result));
     assert_true(result.host_planned_bytes > 34360786952ll);
     assert_int_equal(result.output_bytes, 34360786952ll);
+    /* 46341² is just above 2^31 pixels: 17,179,906,248 bytes. */
+    TEST_OK(plan(46341, 1ll << 30, true, &result));
+    assert_int_equal(result.output_bytes, 17179906248ll);
 }
 
 /* Staging is cut until picture and staging fit together, down to a budget that is named. */

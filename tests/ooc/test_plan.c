@@ -175,6 +175,9 @@ static void reads_whole_units_where_they_fit(void **state) {
     request.force_tile[0] = 1 << 9;
     TEST_OK(slc_plan_make(&job, &request, &plan));
     assert_true(plan.unit_reads > 1.99 && plan.unit_reads < 2.01);
+    request.unit_is_kept = true;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    assert_true(plan.unit_reads == 1);
 }
 
 static void keeps_tiles_short_where_it_can(void **state) {
