@@ -144,8 +144,7 @@ static void plan_to(FILE *file, const slc_image_result *result) {
     slci_format_number(plan->unit_reads, 3, reads);
     (void)fprintf(file, "  %-22s %s a chunk and pass%s\n", "chunk reads", reads,
                   plan->unit_reads > 1
-                      ? ", because tiles are no whole chunks: neighbours share one, "
-                        "which the reader keeps decoded"
+                      ? ", because --ram lets the reader keep no row of chunks decoded"
                       : "");
     byte_line(file, "device memory", result->vram_planned_bytes, " at most (--vram)");
     (void)fprintf(file, "  %-22s %lld bytes\n", "smallest --vram",

@@ -233,8 +233,8 @@ slc_status slci_h5_dataset_read(const slci_h5_dataset *dataset, const int64_t *o
     return status;
 }
 
-void slci_h5_dataset_cover(const slci_h5_dataset *dataset, const int64_t *origin,
-                           const int64_t *extent, int64_t *n_chunks, int64_t *stored_bytes) {
+void slci_h5_dataset_count(slci_h5_dataset *dataset, const int64_t *origin, const int64_t *extent,
+                           int64_t *n_chunks, int64_t *stored_bytes) {
     int64_t bytes = dataset->type.bytes;
     for (int d = 0; d < dataset->rank; d++) {
         bytes *= extent[d];
@@ -244,7 +244,7 @@ void slci_h5_dataset_cover(const slci_h5_dataset *dataset, const int64_t *origin
     if (!is_chunked(dataset) || bytes == 0) {
         return;
     }
-    *stored_bytes = 0;
+    int64_t fetched_bytes = 0;
     hsize_t at[SLC_MAX_RANK];
     for (int d = 0; d < dataset->rank; d++) {
         at[d] = (hsize_t)(origin[d] / dataset->chunk[d] * dataset->chunk[d]);
@@ -252,10 +252,12 @@ void slci_h5_dataset_cover(const slci_h5_dataset *dataset, const int64_t *origin
     slci_h5_lock();
     for (int d = 0; d >= 0;) {
         hsize_t stored = 0;
-        if (H5Dget_chunk_storage_size((hid_t)dataset->id, at, &stored) >= 0) {
-            *stored_bytes += (int64_t)stored; /* a chunk never written has none */
+        if (!dataset->keeps_row || (int64_t)at[0] / dataset->chunk[0] + 1 != dataset->kept_row) {
+            if (H5Dget_chunk_storage_size((hid_t)dataset->id, at, &stored) >= 0) {
+                fetched_bytes += (int64_t)stored; /* a chunk never written has none */
+            }
+            *n_chunks += 1;
         }
-        *n_chunks += 1;
         for (d = dataset->rank - 1; d >= 0; d--) {
             at[d] += (hsize_t)dataset->chunk[d];
             if ((int64_t)at[d] < origin[d] + extent[d]) {
@@ -264,8 +266,10 @@ void slci_h5_dataset_cover(const slci_h5_dataset *dataset, const int64_t *origin
             at[d] = (hsize_t)(origin[d] / dataset->chunk[d] * dataset->chunk[d]);
         }
     }
+    dataset->kept_row = (origin[0] + extent[0] - 1) / dataset->chunk[0] + 1;
     (void)H5Eclear2(H5E_DEFAULT);
     slci_h5_unlock();
+    *stored_bytes = dataset->is_filtered ? fetched_bytes : bytes;
 }
 
 void slci_h5_dataset_describe(const slci_h5_dataset *dataset, slc_vis_dataset *out) {

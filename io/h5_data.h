@@ -38,6 +38,8 @@ typedef struct slci_h5_dataset {
     int64_t chunk[SLC_MAX_RANK];         /* 0: not chunked */
     int64_t codec_bytes[SLCI_H5_CODECS]; /* what each codec must give for a chunk; 0: not known */
     int64_t stored_bytes;
+    bool keeps_row;   /* the library's cache holds a row of chunks, decoded */
+    int64_t kept_row; /* the last row of chunks that was read, plus 1; 0: none. With the lock */
 } slci_h5_dataset;
 
 /* Whether `name` (an absolute path inside the file) is there and what it is. These take the lock. */
@@ -70,10 +72,12 @@ int64_t slci_h5_dataset_chunk_row_bytes(const slci_h5_dataset *dataset, const in
 SLC_MUST_USE slc_status slci_h5_dataset_read(const slci_h5_dataset *dataset, const int64_t *origin,
                                              const int64_t *extent, void *raw);
 
-/* How many chunks the box covers and how many bytes are stored for them; without chunks the box's own
- * bytes and 0 chunks. Takes the lock. */
-void slci_h5_dataset_cover(const slci_h5_dataset *dataset, const int64_t *origin,
-                           const int64_t *extent, int64_t *n_chunks, int64_t *stored_bytes);
+/* To be called once for each box that is read: how many chunks it fetches and how many bytes are stored
+ * for them. A row of chunks that the box before ended in is not fetched again where the cache keeps
+ * it. Without chunks the box's own bytes and 0 chunks; without a filter its own bytes, since then only
+ * they are read. Takes the lock. */
+void slci_h5_dataset_count(slci_h5_dataset *dataset, const int64_t *origin, const int64_t *extent,
+                           int64_t *n_chunks, int64_t *stored_bytes);
 
 /* For `sluice info`. */
 void slci_h5_dataset_describe(const slci_h5_dataset *dataset, slc_vis_dataset *out);

@@ -99,6 +99,9 @@ static slc_status size_caches(slci_uvh5 *uvh5, slci_uvh5_field *const *fields, i
         if (uvh5->selection->cache_bytes > 0 && total > (double)uvh5->selection->cache_bytes) {
             bytes = (int64_t)((double)uvh5->selection->cache_bytes * ((double)bytes / total));
         }
+        fields[k]->set.keeps_row =
+            fields[k]->set.is_filtered &&
+            (uvh5->selection->cache_bytes == 0 || total <= (double)uvh5->selection->cache_bytes);
         SLC_TRY(slci_h5_dataset_set_cache(uvh5->file, &fields[k]->set, bytes));
     }
     return SLC_OK;
@@ -363,9 +366,8 @@ static int64_t block_end(const slci_uvh5 *uvh5, int64_t row, int64_t end) {
     return slc_min_i64(begin + uvh5->block_rows, end);
 }
 
-static void count_field(const slci_h5_dataset *set, const int64_t *row_origin,
-                        const int64_t *row_extent, int64_t row, int64_t n,
-                        slc_source_counters *counters) {
+static void count_field(slci_h5_dataset *set, const int64_t *row_origin, const int64_t *row_extent,
+                        int64_t row, int64_t n, slc_source_counters *counters) {
     int64_t origin[SLC_MAX_RANK] = {0};
     int64_t extent[SLC_MAX_RANK] = {0};
     int64_t n_chunks = 0;
@@ -376,24 +378,24 @@ static void count_field(const slci_h5_dataset *set, const int64_t *row_origin,
     }
     origin[0] = row;
     extent[0] = n;
-    slci_h5_dataset_cover(set, origin, extent, &n_chunks, &bytes);
+    slci_h5_dataset_count(set, origin, extent, &n_chunks, &bytes);
     atomic_fetch_add(&counters->chunks_read, n_chunks);
     atomic_fetch_add(&counters->chunks_decoded, set->is_filtered ? n_chunks : 0);
     atomic_fetch_add(&counters->bytes_read, bytes);
 }
 
-static void count_reads(const slci_uvh5 *uvh5, int64_t row, int64_t n,
-                        const slci_vis_target *target, slc_source_counters *counters) {
+static void count_reads(slci_uvh5 *uvh5, int64_t row, int64_t n, const slci_vis_target *target,
+                        slc_source_counters *counters) {
     const slci_vis_selection *selection = uvh5->selection;
     const bool is_wanted = wants_samples(target);
     const struct {
-        const slci_uvh5_field *field;
+        slci_uvh5_field *field;
         bool is_read;
     } fields[] = {{&uvh5->vis, target->vis != NULL},
                   {&uvh5->flags, is_wanted},
                   {&uvh5->nsamples, is_wanted && uvh5->nsamples.set.id != 0}};
     const struct {
-        const slci_h5_dataset *set;
+        slci_h5_dataset *set;
         bool is_read;
     } rows[] = {{&uvh5->uvw, true},
                 {&uvh5->ant_1, is_wanted && !selection->use_autos},

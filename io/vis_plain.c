@@ -207,8 +207,10 @@ static slc_status select_rows(slci_vis_part *part, const slci_vis_selection *sel
         const int64_t origin[2] = {0, selection->channel_begin};
         const int64_t extent[2] = {1, selection->n_channels};
         int64_t bytes = slci_h5_dataset_chunk_row_bytes(set, origin, extent);
+        const int64_t room = selection->cache_bytes / SLCI_PLAIN_COLUMNS;
+        set->keeps_row = set->is_filtered && (room == 0 || bytes <= room);
         if (selection->cache_bytes > 0) {
-            bytes = slc_min_i64(bytes, selection->cache_bytes / SLCI_PLAIN_COLUMNS);
+            bytes = slc_min_i64(bytes, room);
         }
         SLC_TRY(slci_h5_dataset_set_cache(plain->file, set, bytes));
     }
@@ -217,11 +219,11 @@ static slc_status select_rows(slci_vis_part *part, const slci_vis_selection *sel
 
 /* A block of one column: the selected channels of n rows. Memory is lent out, files are read into
  * `buffer`. *stride_bytes goes from row to row. */
-static slc_status fetch(const slci_plain *plain, int k, int64_t row, int64_t n,
-                        unsigned char *buffer, const unsigned char **out, int64_t *stride_bytes,
+static slc_status fetch(slci_plain *plain, int k, int64_t row, int64_t n, unsigned char *buffer,
+                        const unsigned char **out, int64_t *stride_bytes,
                         slc_source_counters *counters) {
-    const slci_plain_column *column = &plain->columns[k];
-    const slci_h5_dataset *set = &column->set;
+    slci_plain_column *column = &plain->columns[k];
+    slci_h5_dataset *set = &column->set;
     const slci_vis_selection *selection = plain->selection;
     const bool is_wide = set->rank == 2;
     if (column->memory != NULL) {
@@ -236,7 +238,7 @@ static slc_status fetch(const slci_plain *plain, int k, int64_t row, int64_t n,
     int64_t n_chunks = 0;
     int64_t bytes = 0;
     SLC_TRY(slci_h5_dataset_read(set, origin, extent, buffer));
-    slci_h5_dataset_cover(set, origin, extent, &n_chunks, &bytes);
+    slci_h5_dataset_count(set, origin, extent, &n_chunks, &bytes);
     atomic_fetch_add(&counters->chunks_read, n_chunks);
     atomic_fetch_add(&counters->chunks_decoded, set->is_filtered ? n_chunks : 0);
     atomic_fetch_add(&counters->bytes_read, bytes);
@@ -362,7 +364,7 @@ static slc_status block_create(const slci_plain *plain, const slci_vis_target *t
 static slc_status read_rows(slci_vis_part *part, int64_t origin, int64_t n,
                             const slci_vis_target *target, slc_vis_counts *counts,
                             slc_source_counters *counters) {
-    const slci_plain *plain = (const slci_plain *)part;
+    slci_plain *plain = (slci_plain *)part;
     const int64_t rows = slc_min_i64(plain->block_rows, slc_max_i64(n, 1));
     const int64_t unit = plain->columns[SLCI_PLAIN_VIS].set.chunk[0];
     block from = {.values = NULL};

@@ -210,6 +210,19 @@ static void counts_each_chunk_once(void **state) {
     slc_source_destroy(source);
 }
 
+/* The same rows in boxes of 50: the row of chunks in which a box ends is kept for the next one. */
+static void boxes_share_the_chunk_between_them(void **state) {
+    (void)state;
+    char path[TEST_PATH_BYTES];
+    test_need_shared("data/m87_vlba_8GHz.gzshuf.uvh5", path);
+    slc_source *source = test_vis_open(path, NULL);
+    test_vis vis;
+    test_vis_read(source, 50, &vis);
+    assert_int_equal(source->counters.chunks_decoded, 3 * 33 * 2 * 2);
+    test_vis_free(&vis);
+    slc_source_destroy(source);
+}
+
 static void describes_datasets(void **state) {
     (void)state;
     char path[TEST_PATH_BYTES];
@@ -259,6 +272,7 @@ int main(void) {
         cmocka_unit_test(box_sizes_do_not_matter),
         cmocka_unit_test(spellings_give_the_same_bits),
         cmocka_unit_test(counts_each_chunk_once),
+        cmocka_unit_test(boxes_share_the_chunk_between_them),
         cmocka_unit_test(describes_datasets),
         cmocka_unit_test(broken_files_are_refused),
     };
