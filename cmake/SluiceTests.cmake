@@ -103,7 +103,8 @@ if(SLUICE_HAVE_CMOCKA)
             sluice_flags sluice_static sluice_dependencies sluice_CMOCKA)
         if(test STREQUAL "test_app_image_fault")
             # Calls of the library's own that the test makes fail.
-            foreach(name malloc calloc realloc H5Dread pwrite fsync renameat2)
+            foreach(name malloc calloc realloc H5Dread pwrite fsync renameat2
+                pthread_create)
                 target_link_options(${test} PRIVATE "LINKER:--wrap=${name}")
             endforeach()
         endif()

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <hdf5.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 #include <time.h>
@@ -21,7 +22,8 @@ typedef enum fault_kind {
     FAULT_READ,
     FAULT_WRITE,
     FAULT_SYNC,
-    FAULT_RENAME
+    FAULT_RENAME,
+    FAULT_THREAD
 } fault_kind;
 
 /* Counted by all threads; the fault fires once. */
@@ -41,6 +43,8 @@ void *__real_realloc(void *old, size_t size);
 herr_t __real_H5Dread(hid_t dataset, hid_t type, hid_t memory, hid_t file, hid_t plist, void *out);
 ssize_t __real_pwrite(int file, const void *data, size_t size, off_t offset);
 int __real_fsync(int file);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*function)(void *), void *argument);
 int __real_renameat2(int from_folder, const char *from, int to_folder, const char *to,
                      unsigned flags);
 void *__wrap_malloc(size_t size);
@@ -49,6 +53,8 @@ void *__wrap_realloc(void *old, size_t size);
 herr_t __wrap_H5Dread(hid_t dataset, hid_t type, hid_t memory, hid_t file, hid_t plist, void *out);
 ssize_t __wrap_pwrite(int file, const void *data, size_t size, off_t offset);
 int __wrap_fsync(int file);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*function)(void *), void *argument);
 int __wrap_renameat2(int from_folder, const char *from, int to_folder, const char *to,
                      unsigned flags);
 
@@ -82,6 +88,12 @@ int __wrap_fsync(int file) {
         return -1;
     }
     return __real_fsync(file);
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*function)(void *), void *argument) {
+    return fires(FAULT_THREAD) ? EAGAIN
+                               : __real_pthread_create(thread, attributes, function, argument);
 }
 
 int __wrap_renameat2(int from_folder, const char *from, int to_folder, const char *to,
@@ -182,6 +194,12 @@ static void every_sync(void **state) {
     every_call_fails(FAULT_SYNC, SLC_ERROR_OUTPUT, 1);
 }
 
+/* Two of the pool, three streams of the device and the writer, for the image and for the beam. */
+static void every_thread(void **state) {
+    (void)state;
+    every_call_fails(FAULT_THREAD, SLC_ERROR_MEMORY, 9);
+}
+
 static void the_rename(void **state) {
     (void)state;
     every_call_fails(FAULT_RENAME, SLC_ERROR_OUTPUT, 1);
@@ -224,9 +242,10 @@ static void every_device_call(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_allocation), cmocka_unit_test(every_read),
-        cmocka_unit_test(every_write),      cmocka_unit_test(every_sync),
-        cmocka_unit_test(the_rename),       cmocka_unit_test(every_device_call),
+        cmocka_unit_test(every_allocation),  cmocka_unit_test(every_read),
+        cmocka_unit_test(every_write),       cmocka_unit_test(every_sync),
+        cmocka_unit_test(every_thread),      cmocka_unit_test(the_rename),
+        cmocka_unit_test(every_device_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
