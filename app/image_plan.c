@@ -138,6 +138,17 @@ static void add_plan(slc_plan *sum, const slc_plan *more) {
     sum->seconds_total += more->seconds_total;
 }
 
+/* Plans one pass as it will be run, and keeps the most that any takes. */
+static slc_status plan_pass(slci_image_job *job, const slci_pass_request *request,
+                            int64_t *staging_bytes) {
+    SLC_TRY(slci_pass_prepare(&job->imaging, request, &job->pass));
+    const slc_plan *plan = &job->pass.plan;
+    job->result.vram_planned_bytes =
+        slc_max_i64(job->result.vram_planned_bytes, plan->device_peak_bytes);
+    *staging_bytes = slc_max_i64(*staging_bytes, plan->host_peak_bytes);
+    return SLC_OK;
+}
+
 /* The plans of all passes as they will be run, with the pictures' memory left free. */
 static slc_status plan_passes(slci_image_job *job, const least *needed) {
     slc_image_result *result = &job->result;
@@ -154,16 +165,9 @@ static slc_status plan_passes(slci_image_job *job, const least *needed) {
             slci_image_psf_request(job, plane,
                                    has_psf ? o->nx : slc_min_i64(SLCI_BEAM_PATCH, o->nx),
                                    has_psf ? o->ny : slc_min_i64(SLCI_BEAM_PATCH, o->ny), 1.0);
-        SLC_TRY(slci_pass_prepare(&job->imaging, &psf, &job->pass));
-        result->vram_planned_bytes =
-            slc_max_i64(result->vram_planned_bytes, job->pass.plan.device_peak_bytes);
-        staging_bytes = slc_max_i64(staging_bytes, job->pass.plan.host_peak_bytes);
-
+        SLC_TRY(plan_pass(job, &psf, &staging_bytes));
         const slci_pass_request image = slci_image_pass_request(job, plane);
-        SLC_TRY(slci_pass_prepare(&job->imaging, &image, &job->pass));
-        result->vram_planned_bytes =
-            slc_max_i64(result->vram_planned_bytes, job->pass.plan.device_peak_bytes);
-        staging_bytes = slc_max_i64(staging_bytes, job->pass.plan.host_peak_bytes);
+        SLC_TRY(plan_pass(job, &image, &staging_bytes));
         if (p == leading) {
             const int64_t smallest = result->plan.smallest_device_bytes;
             result->plan = job->pass.plan;

@@ -179,7 +179,7 @@ static slc_status sort_operands(slci_run *run) {
         SLC_TRY(slc_job_tile_layout(run->job, o, run->plan->tile, &run->layout[o]));
         const bool is_input = access == SLC_ACCESS_IN;
         const int most_buffers = is_input ? SLCI_MAX_LINES : SLCI_OUT_BUFFERS;
-        const int most_staging = is_input ? SLCI_MAX_LINES : SLCI_DRAIN_PIECES;
+        const int most_staging = is_input ? SLCI_MAX_LINES : SLC_DRAIN_PIECES;
         if (access != SLC_ACCESS_WORK &&
             (planned->n_buffers < 1 || planned->n_buffers > most_buffers ||
              planned->n_staging < 1 || planned->n_staging > most_staging)) {

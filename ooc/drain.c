@@ -71,7 +71,7 @@ static slc_status drain(slci_run *run, slci_out_buffer *buffer) {
     const int64_t rows = whole.rank > 0 ? whole.extent[0] : 1;
     const int64_t step = rows_per_piece(run, buffer->operand);
     SLC_TRY(slc_event_wait(run->copy_out, buffer->complete));
-    slc_box waiting[SLCI_DRAIN_PIECES];
+    slc_box waiting[SLC_DRAIN_PIECES];
     int64_t n_copied = 0;
     int64_t n_written = 0;
     const int64_t n_total = slc_ceil_div(rows, step);

@@ -15,8 +15,7 @@
 /* Slots are small numbers: the planner never asks for more. */
 #define SLCI_MAX_LINES 16
 #define SLCI_MAX_RING (SLCI_MAX_LINES + 1)
-#define SLCI_DRAIN_PIECES 2 /* as many as ooc/plan.c asks for, likewise the next */
-#define SLCI_OUT_BUFFERS 2
+#define SLCI_OUT_BUFFERS 2 /* as many as ooc/plan.c asks for */
 
 typedef struct slci_run slci_run;
 typedef struct slci_group slci_group;
@@ -72,9 +71,9 @@ typedef struct slci_output {
     slci_out_buffer buffer[SLCI_OUT_BUFFERS];
     int current; /* buffer in use, -1 before the first tile */
     int n_pieces;
-    void *staging[SLCI_DRAIN_PIECES];
-    slc_event *piece_begin[SLCI_DRAIN_PIECES];
-    slc_event *piece_end[SLCI_DRAIN_PIECES];
+    void *staging[SLC_DRAIN_PIECES];
+    slc_event *piece_begin[SLC_DRAIN_PIECES];
+    slc_event *piece_end[SLC_DRAIN_PIECES];
 } slci_output;
 
 /* A tile description on its way through the device. */

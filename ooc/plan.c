@@ -37,9 +37,6 @@
  * 16 MiB a copy runs at the bus's full speed (MEASURED: 4 MiB 53 GB/s, 16 MiB 55 GB/s). */
 #define DRAIN_PIECE_BYTES (16ll << 20)
 
-/* Two pieces: one is being written to the sink while the next one is copied. */
-#define DRAIN_PIECES 2
-
 #define DEFAULT_MAX_SLOTS 4
 
 /* No plan moves more than this of one operand: twelve of them still fit 64 bits. */
@@ -176,7 +173,8 @@ static bool size_plan(const slc_job *job, const slc_plan_request *request, int n
             sized->n_staging = 0;
         } else if (is_output(operand)) {
             sized->n_buffers = moves && n_slots > 1 ? 2 : 1;
-            sized->n_staging = sized->staging_bytes < sized->tile_bytes || moves ? DRAIN_PIECES : 1;
+            sized->n_staging =
+                sized->staging_bytes < sized->tile_bytes || moves ? SLC_DRAIN_PIECES : 1;
         } else {
             sized->n_buffers = moves ? n_slots : 1;
             sized->n_staging = sized->n_buffers;

@@ -45,6 +45,9 @@ typedef struct slc_plan_request {
     int64_t force_tile[SLC_MAX_AXES]; /* tests: extents to use; 0: free */
 } slc_plan_request;
 
+/* Staging pieces of an output at most: one is written to the sink while the next one is copied. */
+#define SLC_DRAIN_PIECES 2
+
 typedef enum slc_placement {
     SLC_PLACE_RESIDENT, /* one buffer for the whole run: loaded once or kept until the end */
     SLC_PLACE_STREAMED, /* a ring of n_buffers tiles */

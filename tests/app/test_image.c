@@ -149,19 +149,7 @@ static void a_large_picture_is_the_same_at_every_budget(void **state) {
     test_picture p;
     test_picture_init(&p, "cases/base.uvh5", 4096, 4096, 5e-5);
     const int64_t budgets[] = {64 << 20, 256 << 20, 2ll << 30};
-    double *first = NULL;
-    for (int b = 0; b < 3; b++) {
-        p.options.vram_bytes = budgets[b];
-        TEST_OK(test_picture_run(&p));
-        assert_true(p.result.vram_peak_bytes <= budgets[b]);
-        if (first == NULL) {
-            first = p.image;
-            p.image = NULL;
-        } else {
-            assert_memory_equal(first, p.image, (size_t)4096 * 4096 * sizeof(double));
-        }
-    }
-    free(first);
+    test_same_at_budgets(&p, budgets, TEST_COUNT(budgets));
     free(p.image);
 }
 

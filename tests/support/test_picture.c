@@ -64,3 +64,20 @@ double test_image_error(const double *image, const double *expected, int64_t n) 
     }
     return sqrt(difference / size);
 }
+
+void test_same_at_budgets(test_picture *p, const int64_t *vram_bytes, int64_t n) {
+    const size_t bytes = (size_t)(p->options.nx * p->options.ny) * sizeof(double);
+    double *first = NULL;
+    for (int64_t b = 0; b < n; b++) {
+        p->options.vram_bytes = vram_bytes[b];
+        TEST_OK(test_picture_run(p));
+        assert_true(p->result.vram_peak_bytes <= vram_bytes[b]);
+        if (first == NULL) {
+            first = p->image;
+            p->image = NULL;
+        } else {
+            assert_memory_equal(first, p->image, bytes);
+        }
+    }
+    free(first);
+}

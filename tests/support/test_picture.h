@@ -37,4 +37,7 @@ double *test_read_expected(const char *name, int64_t count, double *scale_rad);
 /* Relative L2 error over pixels that are finite in both; where they are must agree. */
 double test_image_error(const double *image, const double *expected, int64_t n);
 
+/* Runs at each budget of device memory in turn: within it, and the same bits as at the first. */
+void test_same_at_budgets(test_picture *p, const int64_t *vram_bytes, int64_t n);
+
 #endif
