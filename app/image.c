@@ -70,8 +70,12 @@ static slc_status check_options(const slc_image_options *o) {
     return SLC_OK;
 }
 
-/* The chunk caches of one open set; a cube has one more open for each plane. */
+/* The chunk caches of one open set, which for tall chunks would otherwise hold a whole file; a cube has
+ * one more open for each plane. */
 static int64_t cache_bytes(const slc_image_options *o) {
+    if (o->vis.cache_bytes > 0) {
+        return o->vis.cache_bytes;
+    }
     return o->ram_bytes / CACHE_SHARE / (o->n_planes > 1 ? o->n_planes + 1 : 1);
 }
 
@@ -91,7 +95,7 @@ static slc_status open_machine(slci_image_job *job) {
     SLC_TRY(slc_budget_create(o->vram_bytes, o->ram_bytes, &job->budget));
     job->imaging =
         (slci_imaging){.options = o, .pool = device->pool, .device = device, .budget = job->budget};
-    job->imaging.cache_bytes = o->vis.cache_bytes > 0 ? o->vis.cache_bytes : cache_bytes(o);
+    job->imaging.cache_bytes = cache_bytes(o);
     SLC_TRY(slc_device_get_limits(device, &job->imaging.limits));
     (void)memcpy(job->result.device_name, job->imaging.limits.name, sizeof job->result.device_name);
     job->result.context_bytes = job->imaging.limits.context_bytes;
@@ -127,14 +131,11 @@ static slc_status refuse_empty(const slci_image_job *job) {
                     (long long)counts->nonfinite);
 }
 
-/* The caller's options with what the run adds: the log, and a bound for the chunk caches of the file
- * library, which for tall chunks would otherwise hold a whole file. */
+/* The caller's options with what the run adds. */
 static slc_vis_options vis_options(const slc_image_options *o) {
     slc_vis_options options = o->vis;
     options.log = o->log;
-    if (options.cache_bytes == 0) {
-        options.cache_bytes = cache_bytes(o);
-    }
+    options.cache_bytes = cache_bytes(o);
     return options;
 }
 
