@@ -36,7 +36,9 @@
 #include "core/version.h"
 
 #include "ooc/engine.h"
+#include "ooc/execute.h"
 #include "ooc/plan.h"
+#include "ooc/trace.h"
 
 #include "io/image_file.h"
 #include "io/outfile.h"

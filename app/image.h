@@ -19,7 +19,7 @@
 #include "core/status.h"
 #include "io/image_file.h"
 #include "io/vis.h"
-#include "ooc/engine.h"
+#include "ooc/execute.h"
 #include "ooc/plan.h"
 
 #ifdef __cplusplus

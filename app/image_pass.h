@@ -8,6 +8,7 @@
 #include "app/image.h"
 #include "core/budget.h"
 #include "kernels/direct.h"
+#include "ooc/execute.h"
 
 /* What every pass of one run shares. All lent. */
 typedef struct slci_imaging {
@@ -40,6 +41,7 @@ typedef struct slci_pass {
     slc_direct_setup setup;
     slc_direct_summary summary;
     slc_job job;
+    slc_plan_request plan_request;
     slc_plan plan;
 } slci_pass;
 

@@ -68,6 +68,10 @@ typedef struct slc_operand {
     int64_t per_step[SLC_MAX_RANK];
     int64_t halo[SLC_MAX_RANK]; /* elements beyond the tile on both sides; inputs only */
     bool is_sparse; /* any tile may touch any element: resident if it fits, else mapped */
+    /* Sparse: how many elements one point of the iteration space touches, about. For the plan. */
+    double touches_per_point;
+    /* Work: holds what later tiles need, so a checkpoint saves it. */
+    bool keeps_state;
     /* (optional) The box a tile reads, where axes and halo do not say it. Pure. */
     slc_box (*footprint)(const void *state, const slc_tile *tile);
 } slc_operand;

@@ -233,7 +233,10 @@ slc_status slci_buffers_create(slci_run *run) {
     SLC_TRY(slc_budget_reserve(run->options->budget, SLC_SPACE_DEVICE, run->plan->device_peak_bytes,
                                "slab"));
     run->device_reserved = run->plan->device_peak_bytes;
-    SLC_TRY(slc_device_allocate(run->device, run->plan->device_peak_bytes, &run->d_slab));
+    const slc_status slab =
+        slc_device_allocate(run->device, run->plan->device_peak_bytes, &run->d_slab);
+    run->is_slab_refused = slab == SLC_ERROR_MEMORY;
+    SLC_TRY(slab);
     SLC_TRY(slc_stream_create(run->device, &run->copy_in));
     SLC_TRY(slc_stream_create(run->device, &run->compute));
     SLC_TRY(slc_stream_create(run->device, &run->copy_out));

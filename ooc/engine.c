@@ -1,16 +1,6 @@
 /* The scheduler: one thread that keeps reading, copying and computing going at the same time.
  *
- * Inputs. Every group of inputs has a ring of lines; fill k of the group lives in line k mod n.
- *
- *            pool task                 copy-in stream             compute stream
- *     EMPTY ───────────▶ FILLING ─▶ FULL ───────────▶ ON_DEVICE ···················▶ (released)
- *       ▲                                                 │
- *       └──── staging is free again once the copy has run ┘
- *
- * Two things are waited for separately, because they become free at different times: staging, on the
- * host, before a pool task may read into it (`arrived` has happened); and the device buffer, on the
- * copy-in stream, before the next copy overwrites it (`released` has happened). The scheduler runs
- * ahead of the device by at most one ring of tile descriptions.
+ * Inputs are ooc/fill.c's, outputs leave through ooc/drain.c.
  *
  * One step is: start the reads that have a free line; take the fills that this tile needs, waiting
  * for their reads; enqueue copies, the tile's description, and the tile itself behind the event of
@@ -50,160 +40,6 @@ bool slci_run_has_failed(slci_run *run) {
     return has_failed;
 }
 
-/* ---- steps ------------------------------------------------------------------------------------ */
-
-/* The first step at or after `step` that the job does not skip. */
-static int64_t visited_step(const slci_run *run, int64_t step) {
-    while (step < run->plan->n_tiles && run->job->touches != NULL) {
-        const slc_tile tile = slc_plan_tile(run->plan, run->job, step);
-        if (run->job->touches(run->job->state, &tile)) {
-            break;
-        }
-        step++;
-    }
-    return step;
-}
-
-static bool needs_other_box(const slci_run *run, int o, const slc_tile *a, const slc_tile *b) {
-    const slc_box box_a = slc_job_footprint(run->job, o, a);
-    const slc_box box_b = slc_job_footprint(run->job, o, b);
-    return !slc_box_equal(&box_a, &box_b);
-}
-
-/* The first step after `step` whose tile needs another fill of the group. */
-static int64_t next_fill_step(const slci_run *run, const slci_group *group, int64_t step) {
-    const slc_tile here = slc_plan_tile(run->plan, run->job, step);
-    for (int64_t s = visited_step(run, step + 1); s < run->plan->n_tiles;
-         s = visited_step(run, s + 1)) {
-        const slc_tile there = slc_plan_tile(run->plan, run->job, s);
-        if (needs_other_box(run, group->operand[0], &here, &there)) {
-            return s;
-        }
-    }
-    return run->plan->n_tiles;
-}
-
-/* ---- reading ---------------------------------------------------------------------------------- */
-
-/* Pool task: reads the line's tile into its staging buffers. */
-static slc_status read_line(void *argument) {
-    slci_line *line = argument;
-    slci_run *run = line->group->run;
-    const slci_group *group = line->group;
-    slc_status status = SLC_OK;
-    if (!slci_run_has_failed(run)) {
-        void *dst[SLC_MAX_FIELDS] = {NULL};
-        for (int i = 0; i < group->n_operands; i++) {
-            dst[run->options->bindings[group->operand[i]].field] = line->staging[i];
-        }
-        slc_box box = slc_job_footprint(run->job, group->operand[0], &line->tile);
-        box.rank = group->source->shared_rank;
-        slc_busy_begin(&run->read_busy);
-        status = slc_source_read(group->source, &box, dst);
-        slc_busy_end(&run->read_busy);
-        if (status != SLC_OK) {
-            slci_run_fail(run, status);
-        }
-    }
-    pthread_mutex_lock(&run->mutex);
-    line->state = SLCI_LINE_FULL;
-    pthread_cond_broadcast(&run->changed);
-    pthread_mutex_unlock(&run->mutex);
-    return SLC_OK; /* the run has kept the failure */
-}
-
-static slc_status count_copy(slci_run *run, slci_line *line) {
-    if (line->is_timed) {
-        int64_t ns = 0;
-        SLC_TRY(slc_event_elapsed(line->copy_begin, line->arrived, &ns));
-        run->h2d_ns += ns;
-        line->is_timed = false;
-    }
-    return SLC_OK;
-}
-
-/* Starts the reads for which a line is free. A line whose copy has not run yet is waited for only
- * when `must_start` says that the next fill is needed now. */
-static slc_status start_reads(slci_run *run, slci_group *group, bool must_start) {
-    while (group->next_step < run->plan->n_tiles &&
-           group->n_started - group->n_on_device < group->n_lines) {
-        slci_line *line = &group->line[group->n_started % group->n_lines];
-        if (line->state == SLCI_LINE_ON_DEVICE) {
-            bool has_arrived = false;
-            SLC_TRY(slc_event_query(line->arrived, &has_arrived));
-            if (!has_arrived && !must_start) {
-                return SLC_OK;
-            }
-            SLC_TRY(slc_event_synchronize(line->arrived));
-            SLC_TRY(count_copy(run, line));
-        }
-        line->tile = slc_plan_tile(run->plan, run->job, group->next_step);
-        line->state = SLCI_LINE_FILLING;
-        SLC_TRY(slc_pool_submit(run->options->pool, run->reads, read_line, line));
-        group->next_step = next_fill_step(run, group, group->next_step);
-        group->n_started++;
-        must_start = false;
-    }
-    return SLC_OK;
-}
-
-/* Waits for a read; the failure of any part of the run ends the wait too. */
-static slc_status wait_for_read(slci_run *run, const slci_line *line) {
-    pthread_mutex_lock(&run->mutex);
-    while (line->state == SLCI_LINE_FILLING && run->failure.status == SLC_OK) {
-        pthread_cond_wait(&run->changed, &run->mutex);
-    }
-    const slc_status status = run->failure.status;
-    pthread_mutex_unlock(&run->mutex);
-    return status == SLC_OK ? SLC_OK : slc_status_restore(&run->failure);
-}
-
-static slc_status enqueue_copy(slci_run *run, slci_group *group, slci_line *line) {
-    SLC_TRY(slc_event_wait(run->copy_in, line->released));
-    SLC_TRY(slc_event_record(line->copy_begin, run->copy_in));
-    for (int i = 0; i < group->n_operands; i++) {
-        const int o = group->operand[i];
-        slc_box box = slc_job_footprint(run->job, o, &line->tile);
-        const int64_t count = slc_box_count(&box);
-        if (count == 0) {
-            continue;
-        }
-        slc_layout dense;
-        SLC_TRY(slc_layout_dense(run->layout[o].dtype, box.rank, box.extent, &dense));
-        memset(box.origin, 0, sizeof box.origin);
-        const slc_layout device_layout = slc_layout_slice(&run->layout[o], &box);
-        SLC_TRY(slc_stream_copy_strided(run->copy_in, line->d_data[i], &device_layout,
-                                        line->staging[i], &dense, SLC_COPY_TO_DEVICE));
-        run->report.bytes_read += slc_layout_bytes(&dense);
-        run->report.bytes_h2d += slc_layout_bytes(&dense);
-    }
-    SLC_TRY(slc_event_record(line->arrived, run->copy_in));
-    line->is_timed = true;
-    return SLC_OK;
-}
-
-/* Makes the group's newest fill on the device the one that `tile` needs. */
-static slc_status advance_group(slci_run *run, slci_group *group, const slc_tile *tile) {
-    if (group->n_on_device > 0) {
-        if (!needs_other_box(run, group->operand[0], &group->current, tile)) {
-            return SLC_OK;
-        }
-        const slci_line *in_use = &group->line[(group->n_on_device - 1) % group->n_lines];
-        SLC_TRY(slc_event_record(in_use->released, run->compute));
-    }
-    if (group->n_started == group->n_on_device) {
-        SLC_TRY(start_reads(run, group, true));
-    }
-    assert(group->n_started > group->n_on_device);
-    slci_line *line = &group->line[group->n_on_device % group->n_lines];
-    SLC_TRY(wait_for_read(run, line));
-    SLC_TRY(enqueue_copy(run, group, line));
-    line->state = SLCI_LINE_ON_DEVICE;
-    group->current = line->tile;
-    group->n_on_device++;
-    return SLC_OK;
-}
-
 /* ---- outputs ---------------------------------------------------------------------------------- */
 
 static slc_status hand_over(slci_run *run, slci_output *output) {
@@ -215,7 +51,7 @@ static slc_status hand_over(slci_run *run, slci_output *output) {
 static slc_status advance_output(slci_run *run, slci_output *output, const slc_tile *tile) {
     if (output->current >= 0) {
         const slci_out_buffer *buffer = &output->buffer[output->current];
-        if (!needs_other_box(run, output->operand, &buffer->tile, tile)) {
+        if (!slci_needs_other_box(run, output->operand, &buffer->tile, tile)) {
             return SLC_OK;
         }
         SLC_TRY(hand_over(run, output));
@@ -309,7 +145,7 @@ static slc_status enqueue_tile(slci_run *run, const slc_tile *tile, const slc_ti
         SLC_TRY(leave_axes(run, depth, arguments));
     }
     for (int g = 0; g < run->n_groups; g++) {
-        SLC_TRY(advance_group(run, &run->group[g], tile));
+        SLC_TRY(slci_fill_advance(run, &run->group[g], tile));
     }
     for (int i = 0; i < run->n_outputs; i++) {
         SLC_TRY(advance_output(run, &run->output[i], tile));
@@ -344,7 +180,7 @@ static void rewind_run(slci_run *run) {
         slci_group *group = &run->group[g];
         group->n_started = 0;
         group->n_on_device = 0;
-        group->next_step = visited_step(run, 0);
+        group->next_step = slci_visited_step(run, 0);
         for (int l = 0; l < group->n_lines; l++) {
             group->line[l].state = SLCI_LINE_EMPTY;
         }
@@ -373,7 +209,7 @@ static slc_status settle(slci_run *run, const slc_tile *last, const slc_tile_arg
     SLC_TRY(slc_stream_synchronize(run->compute));
     for (int g = 0; g < run->n_groups; g++) {
         for (int l = 0; l < run->group[g].n_lines; l++) {
-            SLC_TRY(count_copy(run, &run->group[g].line[l]));
+            SLC_TRY(slci_fill_count_copy(run, &run->group[g].line[l]));
         }
     }
     for (int i = 0; i < run->n_outputs; i++) {
@@ -391,11 +227,11 @@ static slc_status run_round(slci_run *run) {
     slc_tile previous;
     bool has_previous = false;
     int64_t n = 0;
-    for (int64_t step = visited_step(run, 0); step < run->plan->n_tiles;
-         step = visited_step(run, step + 1)) {
+    for (int64_t step = slci_visited_step(run, 0); step < run->plan->n_tiles;
+         step = slci_visited_step(run, step + 1)) {
         SLC_TRY(check_cancel(run));
         for (int g = 0; g < run->n_groups; g++) {
-            SLC_TRY(start_reads(run, &run->group[g], false));
+            SLC_TRY(slci_fill_start(run, &run->group[g], false));
         }
         slci_ring_entry *entry = &run->ring[n % run->n_ring];
         SLC_TRY(finish_entry(run, entry));
@@ -513,8 +349,10 @@ static void fill_report(slci_run *run, int64_t begin_ns, slc_engine_report *repo
     report->seconds_total = 1e-9 * (double)(slc_clock_ns() - begin_ns);
 }
 
-slc_status slc_engine_run(const slc_job *job, const slc_plan *plan,
-                          const slc_engine_options *options, slc_engine_report *report) {
+slc_status slci_engine_run(const slc_job *job, const slc_plan *plan,
+                           const slc_engine_options *options, slc_engine_report *report,
+                           bool *is_slab_refused) {
+    *is_slab_refused = false;
     SLC_TRY(slc_job_check(job));
     SLC_TRY(check_bindings(job, options));
     slci_run run = {.job = job, .plan = plan, .options = options, .device = options->device};
@@ -541,8 +379,15 @@ slc_status slc_engine_run(const slc_job *job, const slc_plan *plan,
     pthread_cond_destroy(&run.changed);
     pthread_mutex_destroy(&run.mutex);
     if (run.failure.status != SLC_OK) {
+        *is_slab_refused = run.is_slab_refused;
         return slc_status_restore(&run.failure);
     }
     *report = done;
     return SLC_OK;
+}
+
+slc_status slc_engine_run(const slc_job *job, const slc_plan *plan,
+                          const slc_engine_options *options, slc_engine_report *report) {
+    bool is_slab_refused = false;
+    return slci_engine_run(job, plan, options, report, &is_slab_refused);
 }

@@ -17,6 +17,7 @@
 #include "core/job.h"
 #include "core/log.h"
 #include "ooc/plan.h"
+#include "ooc/trace.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,14 +37,18 @@ typedef struct slc_engine_options {
     slc_engine_progress progress; /* may be NULL; called from the calling thread */
     void *progress_context;
     const volatile int *cancel; /* not 0: stop with SLC_ERROR_INTERRUPTED; may be NULL */
+    slc_trace *trace;           /* gets a slice for every stage of every tile; may be NULL */
 } slc_engine_options;
 
 /* What a run did. Seconds of a stage are the union of the intervals in which it was busy. */
 typedef struct slc_engine_report {
     int64_t n_tiles;
-    int64_t bytes_read, bytes_h2d, bytes_d2h, bytes_written;
+    int64_t bytes_read; /* decoded, from sources */
+    int64_t bytes_tier; /* from the host tier instead */
+    int64_t bytes_h2d, bytes_d2h, bytes_written;
     int64_t device_peak_bytes; /* the slab */
-    int64_t host_peak_bytes;   /* staging, pinned or not */
+    int64_t host_peak_bytes;   /* staging (pinned or not), tier and mapped arrays */
+    int64_t tier_bytes;        /* most that the host tier held */
     int64_t pageable_bytes;    /* part of host_peak that could not be pinned */
     double seconds_total, seconds_read, seconds_h2d, seconds_kernel, seconds_d2h, seconds_write;
 } slc_engine_report;

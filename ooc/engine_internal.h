@@ -95,6 +95,7 @@ struct slci_run {
 
     slc_stream *copy_in, *compute, *copy_out;
     void *d_slab;
+    bool is_slab_refused;
     int64_t device_reserved, host_reserved;
     slc_pinned *staging; /* [n_staging]: one piece if it can be pinned whole, else one a buffer */
     int n_staging;
@@ -128,10 +129,28 @@ struct slci_run {
 void slci_run_fail(slci_run *run, slc_status status);
 bool slci_run_has_failed(slci_run *run);
 
+/* slc_engine_run, which also says whether it failed because the device refused the slab: then nothing
+ * has run and a smaller plan may. */
+SLC_MUST_USE slc_status slci_engine_run(const slc_job *job, const slc_plan *plan,
+                                        const slc_engine_options *options,
+                                        slc_engine_report *report, bool *is_slab_refused);
+
 /* ooc/buffers.c: carves slab and staging as the plan says, makes streams and events. Everything is
  * released by slci_buffers_release, also after a failure half-way. */
 SLC_MUST_USE slc_status slci_buffers_create(slci_run *run);
 void slci_buffers_release(slci_run *run);
+
+/* ooc/fill.c. The first step at or after `step` that the job does not skip; whether operand `o` needs
+ * another box for `b` than for `a`. */
+int64_t slci_visited_step(const slci_run *run, int64_t step);
+bool slci_needs_other_box(const slci_run *run, int o, const slc_tile *a, const slc_tile *b);
+
+/* start gives the pool the reads that have a free line; one whose copy has not run yet is waited for
+ * only when `must_start` says that the next fill is needed now. advance makes the newest fill on the
+ * device the one that `tile` needs. count_copy adds a finished copy's time to the run's. */
+SLC_MUST_USE slc_status slci_fill_start(slci_run *run, slci_group *group, bool must_start);
+SLC_MUST_USE slc_status slci_fill_advance(slci_run *run, slci_group *group, const slc_tile *tile);
+SLC_MUST_USE slc_status slci_fill_count_copy(slci_run *run, slci_line *line);
 
 /* ooc/drain.c: the writer thread. hand_over gives it a complete buffer; wait blocks until the buffer
  * is free again. */

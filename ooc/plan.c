@@ -45,10 +45,14 @@
 slc_rates slc_rates_default(slc_device_kind device) {
     /* One core decodes about 1.3 GB/s of compressed data; buses as in a PCIe 4 machine. The host
      * device copies at the speed of one thread's memcpy. */
-    slc_rates rates = {.read_bytes_per_s = 1.3e9,
+    slc_rates rates = {.disk_bytes_per_s = 1e9,
+                       .read_bytes_per_s = 1.3e9,
+                       .tier_bytes_per_s = 8e9,
                        .h2d_bytes_per_s = 20e9,
                        .d2h_bytes_per_s = 20e9,
                        .write_bytes_per_s = 1e9,
+                       .device_touches_per_s = 1e10,
+                       .mapped_touches_per_s = 5e7,
                        .step_seconds = 20e-6};
     if (device == SLC_DEVICE_HOST) {
         rates.h2d_bytes_per_s = 8e9;

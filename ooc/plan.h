@@ -20,14 +20,26 @@
 extern "C" {
 #endif
 
-/* What the machine does, as measured or assumed; bytes a second. */
+/* What the machine does, as measured or assumed; bytes a second. They never decide a bit of a
+ * result, only which plan is taken. */
 typedef struct slc_rates {
-    double read_bytes_per_s; /* from the source, decoded */
+    double disk_bytes_per_s; /* stored bytes from files */
+    double read_bytes_per_s; /* from the source, decoded, all threads together */
+    double tier_bytes_per_s; /* from RAM into staging, all threads together */
     double h2d_bytes_per_s;
     double d2h_bytes_per_s;
-    double write_bytes_per_s; /* into the sink */
-    double step_seconds;      /* fixed cost of one tile: launches and events */
+    double write_bytes_per_s;    /* into the sink */
+    double device_touches_per_s; /* random elements of device memory that kernels read */
+    double mapped_touches_per_s; /* the same of mapped host memory */
+    double step_seconds;         /* fixed cost of one tile: launches and events */
 } slc_rates;
+
+/* Where sparse operands go. */
+typedef enum slc_sparse_choice {
+    SLC_SPARSE_AUTO, /* whichever is faster, of what fits */
+    SLC_SPARSE_RESIDENT,
+    SLC_SPARSE_MAPPED
+} slc_sparse_choice;
 
 typedef struct slc_plan_request {
     int64_t device_budget_bytes;
@@ -42,7 +54,13 @@ typedef struct slc_plan_request {
     int64_t unit[SLC_MAX_AXES]; /* steps of the source's natural unit (chunk); 0: none */
     bool unit_is_kept;          /* the source keeps what it decoded last, so that neighbours */
                                 /* share a unit: where tiles end then does not matter */
-    int64_t force_tile[SLC_MAX_AXES]; /* tests: extents to use; 0: free */
+    int64_t force_tile[SLC_MAX_AXES];      /* tests: extents to use; 0: free */
+    double stored_share[SLC_MAX_OPERANDS]; /* stored bytes of an input per decoded byte; 0: 1 */
+    slc_sparse_choice sparse;
+    bool no_tier; /* decoded tiles are not kept in RAM */
+    slc_box
+        region; /* the part of the iteration space to plan for: rank n_axes, begins and ends on */
+                /* granules or the axis's end; rank 0: all of it */
 } slc_plan_request;
 
 /* Staging pieces of an output at most: one is written to the sink while the next one is copied. */
@@ -62,11 +80,18 @@ typedef struct slc_plan_operand {
     int64_t staging_bytes; /* of one staging buffer: a full tile, or the piece that is drained */
     int64_t n_moves;       /* tiles loaded or drained over the run */
     int64_t bytes_moved;   /* over the link, whole run, edge tiles counted exactly */
+    /* Host tier: of each `tier_cycle` tiles that come round again, the first `n_tier_tiles` are kept
+     * decoded in RAM after their first read. 0: none are kept. Inputs indexed by the same axes, which
+     * one source may deliver together, have equal numbers here. */
+    int64_t tier_cycle, n_tier_tiles;
+    int64_t bytes_read; /* from the source; the rest of bytes_moved comes from the tier */
+    double touches;     /* sparse: elements touched over the run, about */
+    char why[160];      /* sparse: why it is resident or mapped, one sentence; else "" */
 } slc_plan_operand;
 
 typedef enum slc_bottleneck {
     SLC_BOUND_KERNEL,
-    SLC_BOUND_READ,
+    SLC_BOUND_READ, /* files and decoding */
     SLC_BOUND_H2D,
     SLC_BOUND_D2H,
     SLC_BOUND_WRITE,
@@ -76,6 +101,7 @@ typedef enum slc_bottleneck {
 /* Plain data; copied freely. */
 typedef struct slc_plan {
     int n_axes;
+    slc_box region;             /* of the iteration space; all of it unless another was asked for */
     int64_t tile[SLC_MAX_AXES]; /* extents of a full tile */
     int64_t n_tiles_of[SLC_MAX_AXES];
     int order[SLC_MAX_AXES]; /* order[0] is the outermost loop's axis */
@@ -84,9 +110,12 @@ typedef struct slc_plan {
     int n_slots;             /* staging slots of streamed inputs */
     int n_operands;
     slc_plan_operand operand[SLC_MAX_OPERANDS];
-    int64_t device_peak_bytes; /* the slab, rounded up to the allocation unit */
-    int64_t host_peak_bytes;   /* pinned staging */
-    int64_t bytes_read, bytes_h2d, bytes_d2h, bytes_written;
+    int64_t device_peak_bytes;        /* the slab, rounded up to the allocation unit */
+    int64_t host_peak_bytes;          /* staging, tier and mapped arrays together */
+    int64_t tier_bytes, mapped_bytes; /* parts of host_peak_bytes */
+    int64_t bytes_read;               /* decoded, from sources */
+    int64_t bytes_tier;               /* from the host tier instead */
+    int64_t bytes_h2d, bytes_d2h, bytes_written;
     double unit_reads; /* how often a natural unit is decoded in one pass, on average; */
                        /* 1: tiles are whole units, or there are no units */
     double seconds_read, seconds_h2d, seconds_kernel, seconds_d2h, seconds_write;
