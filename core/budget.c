@@ -10,6 +10,8 @@
 struct slc_budget {
     pthread_mutex_t mutex;
     slc_budget_use use[SLC_SPACE_COUNT];
+    slc_budget_observer observer; /* NULL: none */
+    void *observer_context;
 };
 
 static const char *space_name(slc_space space) {
@@ -46,6 +48,13 @@ void slc_budget_destroy(slc_budget *budget) {
     free(budget);
 }
 
+/* Called with the lock held. */
+static void tell(const slc_budget *budget, slc_space space) {
+    if (budget->observer != NULL) {
+        budget->observer(budget->observer_context, space, &budget->use[space]);
+    }
+}
+
 static slc_status reserve(slc_budget *budget, slc_space space, int64_t bytes, const char *what,
                           bool is_foreign) {
     assert((unsigned)space < (unsigned)SLC_SPACE_COUNT);
@@ -62,6 +71,7 @@ static slc_status reserve(slc_budget *budget, slc_space space, int64_t bytes, co
         use->used_bytes += bytes;
         use->peak_bytes = slc_max_i64(use->peak_bytes, use->used_bytes);
         use->foreign_bytes += is_foreign ? bytes : 0;
+        tell(budget, space);
     }
     (void)pthread_mutex_unlock(&budget->mutex);
     if (!fits) {
@@ -92,6 +102,17 @@ void slc_budget_release(slc_budget *budget, slc_space space, int64_t bytes) {
     use->used_bytes -= bytes;
     /* What was foreign and what was not is not told apart here; foreign stays a part of used. */
     use->foreign_bytes = slc_min_i64(use->foreign_bytes, use->used_bytes);
+    tell(budget, space);
+    (void)pthread_mutex_unlock(&budget->mutex);
+}
+
+void slc_budget_observe(slc_budget *budget, slc_budget_observer observer, void *context) {
+    (void)pthread_mutex_lock(&budget->mutex);
+    budget->observer = observer;
+    budget->observer_context = context;
+    for (int space = 0; space < SLC_SPACE_COUNT; space++) {
+        tell(budget, (slc_space)space);
+    }
     (void)pthread_mutex_unlock(&budget->mutex);
 }
 

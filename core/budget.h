@@ -51,6 +51,14 @@ SLC_API SLC_MUST_USE slc_status slc_budget_reserve_foreign(slc_budget *budget, s
 /* Gives back `bytes` reserved before. Giving back more than is used is a bug in the caller. */
 SLC_API void slc_budget_release(slc_budget *budget, slc_space space, int64_t bytes);
 
+/* Told of every change of `space`, with its use after it, in the order in which they happen and with
+ * the ledger's lock held: it must be quick and must not call the ledger. */
+typedef void (*slc_budget_observer)(void *context, slc_space space, const slc_budget_use *use);
+
+/* One observer, called at once with the use of both spaces and after every change from then on; NULL
+ * ends it. `context` is lent until then. */
+SLC_API void slc_budget_observe(slc_budget *budget, slc_budget_observer observer, void *context);
+
 SLC_API slc_budget_use slc_budget_get(const slc_budget *budget, slc_space space);
 
 #ifdef __cplusplus

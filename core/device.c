@@ -190,6 +190,45 @@ slc_status slc_stream_call(slc_stream *stream, slc_stream_function function, con
     return stream->device->ops->call(stream, function, argument, argument_bytes);
 }
 
+/* ---- graphs ----------------------------------------------------------------------------------- */
+
+bool slc_device_has_graphs(const slc_device *device) {
+    return device->ops->capture_begin != NULL;
+}
+
+slc_status slc_stream_capture_begin(slc_stream *stream) {
+    if (!slc_device_has_graphs(stream->device)) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "this kind of device has no graphs");
+    }
+    return stream->device->ops->capture_begin(stream);
+}
+
+slc_status slc_stream_capture_end(slc_stream *stream, void **graph) {
+    return stream->device->ops->capture_end(stream, graph);
+}
+
+slc_status slc_stream_launch(slc_stream *stream, void *graph) {
+    return stream->device->ops->graph_launch(stream, graph);
+}
+
+void slc_graph_destroy(slc_device *device, void *graph) {
+    if (graph != NULL) {
+        device->ops->graph_destroy(device, graph);
+    }
+}
+
+slc_status slc_stream_loop(slc_stream *stream, void *body, slc_loop_state *d_state, int64_t most,
+                           void **loop) {
+    if (stream->device->ops->loop_create == NULL) {
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED, "this kind of device runs no loops by itself");
+    }
+    if (most < 1) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "a loop of at most %lld iterations; at least 1",
+                        (long long)most);
+    }
+    return stream->device->ops->loop_create(stream, body, d_state, most, loop);
+}
+
 /* ---- events ----------------------------------------------------------------------------------- */
 
 slc_status slc_event_create(slc_device *device, slc_event **out) {

@@ -34,11 +34,13 @@ typedef enum slc_copy_direction {
 
 typedef struct slc_device_limits {
     char name[128];                /* "NVIDIA H200", or the processor's model name */
+    char software[64];             /* "CUDA 13.0, driver 13.0"; host: "none" */
     int64_t total_bytes;           /* device memory; host device: RAM or the container's limit */
     int64_t free_bytes;            /* the same, free now */
     int64_t context_bytes;         /* what the driver keeps for itself, stated apart from --vram */
     int64_t allocation_unit_bytes; /* slabs are whole multiples of it (CUDA: 2 MiB, host: 4 KiB) */
     int n_processors;              /* multiprocessors, or threads of the pool */
+    bool has_fast_double; /* double precision at half the rate of single or better; host: true */
 } slc_device_limits;
 
 /* Host memory for asynchronous copies. `is_pinned` is false after a fallback to pageable memory. */
@@ -63,6 +65,14 @@ typedef struct slc_event slc_event;
 
 /* Runs on the host device's stream thread, in stream order. */
 typedef slc_status (*slc_stream_function)(void *argument);
+
+/* What a loop keeps in device memory; the caller sets it to zeros once, before the first launch. */
+typedef struct slc_loop_state {
+    int64_t is_done; /* not 0: the body has converged; each launch clears it, the body sets it */
+    int64_t n_iterations; /* of this launch that are behind */
+    int64_t n_total;      /* iterations of all launches that have ended */
+    int64_t n_unfinished; /* launches that ended without being done */
+} slc_loop_state;
 
 /* The table. Every entry may fail unless its type is void; an entry marked (optional) may be NULL. */
 typedef struct slc_device_ops {
@@ -93,12 +103,15 @@ typedef struct slc_device_ops {
     /* (optional) enqueue a host function; `argument_bytes` are copied. Host device only. */
     slc_status (*call)(slc_stream *stream, slc_stream_function function, const void *argument,
                        int64_t argument_bytes);
-    /* (optional) record what is enqueued between begin and end as a graph, and replay it. Nothing in
-     * Sluice uses these four yet; the engine will, where tiles are so small that launches show. */
+    /* (optional, all four or none) record what is enqueued between begin and end instead of running
+     * it, and enqueue it as often as wanted. */
     slc_status (*capture_begin)(slc_stream *stream);
     slc_status (*capture_end)(slc_stream *stream, void **graph);
     slc_status (*graph_launch)(slc_stream *stream, void *graph);
     void (*graph_destroy)(slc_device *device, void *graph);
+    /* (optional, only with graphs) a graph that repeats another one until the device says stop. */
+    slc_status (*loop_create)(slc_stream *stream, void *body, slc_loop_state *d_state, int64_t most,
+                              void **loop);
     /* (optional) copy between two devices of this kind. Nothing in Sluice uses it yet; the engine
      * will, when it takes several devices. */
     slc_status (*peer_copy)(slc_stream *stream, void *dst, slc_device *src_device, const void *src,
@@ -187,6 +200,26 @@ SLC_API SLC_MUST_USE slc_status slc_stream_copy_strided(slc_stream *stream, void
 /* Enqueues setting every byte to `value`. */
 SLC_API SLC_MUST_USE slc_status slc_stream_set(slc_stream *stream, void *d_memory, uint8_t value,
                                                int64_t bytes);
+
+/* Graphs: what is enqueued on the stream between begin and end is recorded and does not run; launch
+ * enqueues all of it at once, which on a card costs a fraction of the single launches. Pointers are
+ * recorded, not what they point at. Nothing but work may be enqueued meanwhile: no events, no
+ * synchronisation. end is called after a failure too, and then may fail itself; what it gives is the
+ * caller's, to be destroyed once nothing launched runs. SLC_ERROR_ARGUMENT on a device that has no
+ * graphs, SLC_ERROR_DEVICE when something cannot be recorded. */
+SLC_API bool slc_device_has_graphs(const slc_device *device);
+SLC_API SLC_MUST_USE slc_status slc_stream_capture_begin(slc_stream *stream);
+SLC_API SLC_MUST_USE slc_status slc_stream_capture_end(slc_stream *stream, void **graph);
+SLC_API SLC_MUST_USE slc_status slc_stream_launch(slc_stream *stream, void *graph);
+SLC_API void slc_graph_destroy(slc_device *device, void *graph);
+
+/* A graph that runs `body` again and again until it has set d_state->is_done (device memory) to
+ * something that is not 0, at most `most` >= 1 times, without the host looking on. It is launched on
+ * streams of the device of `stream` and destroyed like any graph; `body` must outlive it.
+ * SLC_ERROR_UNSUPPORTED where device, toolkit or driver have no such thing: then whoever wants a loop
+ * launches the body and copies the state back, again and again. */
+SLC_API SLC_MUST_USE slc_status slc_stream_loop(slc_stream *stream, void *body,
+                                                slc_loop_state *d_state, int64_t most, void **loop);
 
 /* Enqueues a host function on a host device's stream; the argument is copied (at most 1 KiB).
  * SLC_ERROR_ARGUMENT on a device that has no such thing. */

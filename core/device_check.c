@@ -52,6 +52,7 @@ static const char *const kind_names[SLC_CHECK_KIND_COUNT] = {
     [SLC_CHECK_COPY] = "copy",
     [SLC_CHECK_SET] = "set",
     [SLC_CHECK_CALL] = "host function",
+    [SLC_CHECK_GRAPH] = "graph",
 };
 
 static check_device *as_check(slc_device *device) {
@@ -72,7 +73,9 @@ static bool count_call(check_device *check, slc_check_kind kind, int64_t *number
     if (number != NULL) {
         *number = n;
     }
-    return kind == check->options.fail_kind && n == check->options.fail_at;
+    const int64_t first = check->options.fail_at;
+    const int64_t n_fails = check->options.n_fails > 0 ? check->options.n_fails : 1;
+    return kind == check->options.fail_kind && first > 0 && n >= first && n - first < n_fails;
 }
 
 static slc_status fail_call(check_device *check, slc_check_kind kind, slc_status code) {
@@ -100,7 +103,12 @@ static void check_destroy(slc_device *device) {
 }
 
 static slc_status check_limits(slc_device *device, slc_device_limits *out) {
-    return slc_device_get_limits(as_check(device)->inner, out);
+    const check_device *check = as_check(device);
+    SLC_TRY(slc_device_get_limits(check->inner, out));
+    if (check->options.free_bytes > 0) {
+        out->free_bytes = check->options.free_bytes;
+    }
+    return SLC_OK;
 }
 
 static slc_status check_allocate(slc_device *device, int64_t bytes, void **d_memory) {
@@ -318,6 +326,7 @@ static slc_status check_pause(slc_stream *stream, int64_t ns) {
 }
 
 static slc_status check_capture_begin(slc_stream *stream) {
+    SLC_TRY(enter(stream->device, SLC_CHECK_GRAPH));
     return as_check(stream->device)->inner->ops->capture_begin(inner_stream(stream));
 }
 
@@ -328,12 +337,20 @@ static slc_status check_capture_end(slc_stream *stream, void **graph) {
 }
 
 static slc_status check_graph_launch(slc_stream *stream, void *graph) {
+    SLC_TRY(enter(stream->device, SLC_CHECK_GRAPH));
     return as_check(stream->device)->inner->ops->graph_launch(inner_stream(stream), graph);
 }
 
 static void check_graph_destroy(slc_device *device, void *graph) {
     as_check(device)->inner->ops->graph_destroy(as_check(device)->inner, graph);
     add_alive(device, -1);
+}
+
+static slc_status check_loop_create(slc_stream *stream, void *body, slc_loop_state *d_state,
+                                    int64_t most, void **loop) {
+    SLC_TRY(slc_stream_loop(inner_stream(stream), body, d_state, most, loop));
+    add_alive(stream->device, 1);
+    return SLC_OK;
 }
 
 /* ---- opening ---------------------------------------------------------------------------------- */
@@ -362,7 +379,7 @@ static const slc_device_ops required_ops = {
     .set = check_set,
 };
 
-static void fill_table(slc_device_ops *ops, const slc_device_ops *inner) {
+static void fill_table(slc_device_ops *ops, const slc_device_ops *inner, bool has_no_loops) {
     *ops = required_ops;
     ops->call = inner->call == NULL ? NULL : check_call;
     ops->peer_copy = inner->peer_copy == NULL ? NULL : check_peer_copy;
@@ -372,6 +389,7 @@ static void fill_table(slc_device_ops *ops, const slc_device_ops *inner) {
         ops->capture_end = check_capture_end;
         ops->graph_launch = check_graph_launch;
         ops->graph_destroy = check_graph_destroy;
+        ops->loop_create = inner->loop_create == NULL || has_no_loops ? NULL : check_loop_create;
     }
 }
 
@@ -386,7 +404,7 @@ slc_status slc_device_create_check(slc_device *inner, const slc_check_options *o
         free(check);
         return status;
     }
-    fill_table(&check->ops, inner->ops);
+    fill_table(&check->ops, inner->ops, options->has_no_loops);
     check->base = (slc_device){.ops = &check->ops,
                                .kind = inner->kind,
                                .pool = inner->pool,

@@ -24,15 +24,19 @@ typedef enum slc_check_kind {
     SLC_CHECK_EVENT,  /* record, wait, synchronize */
     SLC_CHECK_COPY,
     SLC_CHECK_SET,
-    SLC_CHECK_CALL, /* host functions: the launches of the host device */
+    SLC_CHECK_CALL,  /* host functions: the launches of the host device */
+    SLC_CHECK_GRAPH, /* graphs: begins of recordings, and launches */
     SLC_CHECK_KIND_COUNT
 } slc_check_kind;
 
 typedef struct slc_check_options {
     slc_check_kind fail_kind;
     int64_t fail_at;            /* the N-th call of that kind, from 1, fails; 0: none does */
+    int64_t n_fails;            /* so many calls from that one on fail; 0: it alone */
+    int64_t free_bytes;         /* limits say that so much is free; 0: as the inner device says */
     int64_t pinned_limit_bytes; /* pinned allocations above this fail to pin; 0: no limit */
     int64_t delay_us;           /* each copy waits up to this long first (pseudo-random) */
+    bool has_no_loops;          /* loops are refused, as by a device that has none */
 } slc_check_options;
 
 /* Takes ownership of `inner` on success. SLC_ERROR_MEMORY. */

@@ -15,6 +15,7 @@
 
 #include "core/copy_cuda.h"
 #include "core/device_internal.h"
+#include "core/graph_cuda.h"
 #include "core/host_memory.h"
 
 /* The driver hands out device memory in pages of this size. */
@@ -29,6 +30,7 @@ typedef struct cuda_device {
     slc_device base;
     int index;
     int n_processors;
+    int single_to_double; /* the ratio of their rates: 2 on cards for computing, else 32 or 64 */
     int64_t context_bytes;
     char name[128];
 } cuda_device;
@@ -80,6 +82,17 @@ static void cuda_destroy(slc_device *device) {
     free(device);
 }
 
+/* Left empty where the runtime does not say. */
+static void describe_software(char *out, size_t bytes) {
+    int runtime = 0;
+    int driver = 0;
+    if (cudaRuntimeGetVersion(&runtime) == cudaSuccess &&
+        cudaDriverGetVersion(&driver) == cudaSuccess) {
+        (void)snprintf(out, bytes, "CUDA %d.%d, driver %d.%d", runtime / 1000, runtime % 1000 / 10,
+                       driver / 1000, driver % 1000 / 10);
+    }
+}
+
 static slc_status cuda_limits(slc_device *device, slc_device_limits *out) {
     const cuda_device *self = (const cuda_device *)device;
     size_t free_bytes = 0;
@@ -90,8 +103,10 @@ static slc_status cuda_limits(slc_device *device, slc_device_limits *out) {
                                 .free_bytes = (int64_t)free_bytes,
                                 .context_bytes = self->context_bytes,
                                 .allocation_unit_bytes = ALLOCATION_UNIT_BYTES,
-                                .n_processors = self->n_processors};
+                                .n_processors = self->n_processors,
+                                .has_fast_double = self->single_to_double <= 2};
     memcpy(limits.name, self->name, sizeof limits.name);
+    describe_software(limits.software, sizeof limits.software);
     *out = limits;
     return SLC_OK;
 }
@@ -400,35 +415,37 @@ static slc_status cuda_capture_begin(slc_stream *stream) {
 
 static slc_status cuda_capture_end(slc_stream *stream, void **graph) {
     SLC_TRY(use_device(stream->device));
-    cudaGraph_t recorded = NULL;
-    cudaGraphExec_t executable = NULL;
-    TRY_CUDA(cudaStreamEndCapture(((cuda_stream *)stream)->stream, &recorded));
-    slc_status status = slc_cuda_status(cudaGraphInstantiateWithFlags(&executable, recorded, 0),
-                                        "cudaGraphInstantiateWithFlags");
-    check_call(stream->device, cudaGraphDestroy(recorded), "cudaGraphDestroy");
-    if (status == SLC_OK) {
-        /* Its memory on the card is taken now, not at the first launch. */
-        status = slc_cuda_status(cudaGraphUpload(executable, ((cuda_stream *)stream)->stream),
-                                 "cudaGraphUpload");
-        if (status != SLC_OK) {
-            (void)cudaGraphExecDestroy(executable);
-        }
+    slci_graph_cuda *made = NULL;
+    SLC_TRY(slc_cuda_status(slci_graph_cuda_end(((cuda_stream *)stream)->stream, &made),
+                            "recording a graph"));
+    *graph = made;
+    return SLC_OK;
+}
+
+static slc_status cuda_loop_create(slc_stream *stream, void *body, slc_loop_state *d_state,
+                                   int64_t most, void **loop) {
+    SLC_TRY(use_device(stream->device));
+    slci_graph_cuda *made = NULL;
+    const cudaError_t error =
+        slci_graph_cuda_loop(((cuda_stream *)stream)->stream, body, d_state, most, &made);
+    if (error == cudaErrorNotSupported || error == cudaErrorCallRequiresNewerDriver) {
+        (void)cudaGetLastError();
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED, "loops on the card need CUDA 12.4 and its driver");
     }
-    if (status == SLC_OK) {
-        *graph = executable;
-    }
-    return status;
+    SLC_TRY(slc_cuda_status(error, "making a graph that loops"));
+    *loop = made;
+    return SLC_OK;
 }
 
 static slc_status cuda_graph_launch(slc_stream *stream, void *graph) {
     SLC_TRY(use_device(stream->device));
-    TRY_CUDA(cudaGraphLaunch((cudaGraphExec_t)graph, ((cuda_stream *)stream)->stream));
-    return SLC_OK;
+    return slc_cuda_status(slci_graph_cuda_launch(graph, ((cuda_stream *)stream)->stream),
+                           "cudaGraphLaunch");
 }
 
 static void cuda_graph_destroy(slc_device *device, void *graph) {
     warn_on_failure(device, use_device(device));
-    check_call(device, cudaGraphExecDestroy((cudaGraphExec_t)graph), "cudaGraphExecDestroy");
+    check_call(device, slci_graph_cuda_destroy(graph), "cudaGraphExecDestroy");
 }
 
 /* ---- opening ---------------------------------------------------------------------------------- */
@@ -459,6 +476,7 @@ static const slc_device_ops cuda_ops = {
     .capture_end = cuda_capture_end,
     .graph_launch = cuda_graph_launch,
     .graph_destroy = cuda_graph_destroy,
+    .loop_create = cuda_loop_create,
     .peer_copy = cuda_peer_copy,
     .pause = cuda_pause,
 };
@@ -511,7 +529,10 @@ static slc_status describe_card(cuda_device *self) {
     }
     (void)snprintf(self->name, sizeof self->name, "%.127s", properties.name);
     self->n_processors = properties.multiProcessorCount;
-    const cudaError_t error = slci_copy_cuda_load();
+    TRY_CUDA(cudaDeviceGetAttribute(&self->single_to_double,
+                                    cudaDevAttrSingleToDoublePrecisionPerfRatio, self->index));
+    cudaError_t error = slci_copy_cuda_load();
+    error = error == cudaSuccess ? slci_graph_cuda_load() : error;
     if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction) {
         (void)cudaGetLastError();
         return SLC_FAIL(SLC_ERROR_DEVICE,
@@ -520,7 +541,7 @@ static slc_status describe_card(cuda_device *self) {
                         properties.name, properties.major, properties.minor, properties.major,
                         properties.minor);
     }
-    return slc_cuda_status(error, "loading the copy kernels");
+    return slc_cuda_status(error, "loading the kernels of copies and loops");
 }
 
 slc_status slci_device_create_cuda(int index, slc_pool *pool, slc_log *log, slc_device **out) {

@@ -25,7 +25,9 @@ static slc_status host_limits(slc_device *device, slc_device_limits *out) {
     slc_device_limits limits = {.total_bytes = host.total_bytes,
                                 .free_bytes = host.free_bytes,
                                 .allocation_unit_bytes = ALLOCATION_UNIT_BYTES,
-                                .n_processors = slc_pool_size(device->pool)};
+                                .n_processors = slc_pool_size(device->pool),
+                                .has_fast_double = true,
+                                .software = "none"};
     memcpy(limits.name, host.processor, sizeof limits.name);
     limits.name[sizeof limits.name - 1] = '\0';
     *out = limits;
@@ -113,6 +115,11 @@ static const slc_device_ops host_ops = {
     .copy_strided = slci_host_copy_strided,
     .set = slci_host_set,
     .call = slci_host_call,
+    .capture_begin = slci_host_capture_begin,
+    .capture_end = slci_host_capture_end,
+    .graph_launch = slci_host_graph_launch,
+    .graph_destroy = slci_host_graph_release,
+    .loop_create = slci_host_loop_create,
     .peer_copy = host_peer_copy,
     .pause = slci_host_pause,
 };

@@ -33,6 +33,17 @@ SLC_MUST_USE slc_status slci_host_call(slc_stream *stream, slc_stream_function f
                                        const void *argument, int64_t argument_bytes);
 SLC_MUST_USE slc_status slci_host_pause(slc_stream *stream, int64_t ns);
 
+/* What is enqueued between begin and end is kept instead of run; launch enqueues it as often as wanted.
+ * A stream that is recorded takes no events. */
+SLC_MUST_USE slc_status slci_host_capture_begin(slc_stream *stream);
+SLC_MUST_USE slc_status slci_host_capture_end(slc_stream *stream, void **graph);
+SLC_MUST_USE slc_status slci_host_graph_launch(slc_stream *stream, void *graph);
+void slci_host_graph_release(slc_device *device, void *graph);
+
+/* core/host_loop.c: a graph of one command, which runs the body's. */
+SLC_MUST_USE slc_status slci_host_loop_create(slc_stream *stream, void *body,
+                                              slc_loop_state *d_state, int64_t most, void **loop);
+
 /* The work of a copy or set command, on all threads of the pool where that pays. Called by stream
  * threads only. */
 SLC_MUST_USE slc_status slci_host_run_copy(slc_pool *pool, void *dst, const void *src,

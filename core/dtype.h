@@ -8,6 +8,7 @@
 #ifndef SLC_CORE_DTYPE_H
 #define SLC_CORE_DTYPE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/api.h"
@@ -43,6 +44,10 @@ typedef enum slc_dtype {
 
 /* Bytes of one element; 0 for a number that is no dtype. */
 SLC_API int64_t slc_dtype_bytes(slc_dtype dtype);
+
+/* Integers of any size, and those of them that may be negative. */
+SLC_API bool slc_dtype_is_integer(slc_dtype dtype);
+SLC_API bool slc_dtype_is_signed_integer(slc_dtype dtype);
 
 /* "f32"; "unknown" for a number that is no dtype. Static storage. */
 SLC_API const char *slc_dtype_name(slc_dtype dtype);

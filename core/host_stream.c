@@ -22,7 +22,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -31,6 +30,7 @@
 #include "core/clock.h"
 #include "core/device_host.h"
 #include "core/device_internal.h"
+#include "core/host_command.h"
 
 /* A tile takes about a dozen commands on each stream, and a few tiles are in flight. */
 #define FIRST_CAPACITY 64
@@ -55,48 +55,8 @@ typedef struct host_event {
     int64_t time_ns;       /* when it happened */
 } host_event;
 
-typedef enum command_kind {
-    COMMAND_RECORD,
-    COMMAND_WAIT,
-    COMMAND_COPY,
-    COMMAND_COPY_STRIDED,
-    COMMAND_SET,
-    COMMAND_CALL,
-    COMMAND_PAUSE
-} command_kind;
-
-typedef struct command {
-    command_kind kind;
-    int64_t number;
-    union {
-        host_event *record; /* counted */
-        struct {
-            timeline *line; /* counted */
-            int64_t number;
-        } wait;
-        struct {
-            void *dst;
-            const void *src;
-            int64_t bytes;
-        } copy;
-        struct {
-            void *dst;
-            const void *src;
-            slc_layout dst_layout;
-            slc_layout src_layout;
-        } strided;
-        struct {
-            void *memory;
-            int64_t bytes;
-            uint8_t value;
-        } set;
-        struct {
-            slc_stream_function function;
-            _Alignas(max_align_t) unsigned char argument[SLCI_CALL_BYTES];
-        } call;
-        int64_t pause_ns;
-    } as;
-} command;
+typedef slci_command_kind command_kind;
+typedef slci_command command;
 
 typedef struct host_stream {
     slc_stream base;
@@ -109,6 +69,7 @@ typedef struct host_stream {
     int64_t head;
     int64_t n_queued;
     int64_t last_number;
+    slci_host_graph *recording; /* NULL: commands are queued */
     bool is_closing;
 } host_stream;
 
@@ -192,17 +153,30 @@ static slc_status ring_grow(host_stream *stream) {
     return SLC_OK;
 }
 
+/* Room for one more command; called with the mutex held. */
+static slc_status reserve(host_stream *stream, command_kind kind, command **out) {
+    slci_host_graph *graph = stream->recording;
+    if (graph != NULL) {
+        SLC_TRY(slci_host_graph_reserve(graph, kind));
+        *out = &graph->command[graph->n];
+        return SLC_OK;
+    }
+    if (stream->n_queued == stream->capacity) {
+        SLC_TRY(ring_grow(stream));
+    }
+    *out = &stream->ring[(stream->head + stream->n_queued) % stream->capacity];
+    return SLC_OK;
+}
+
 /* The next free command, to be filled in place; on success the stream is locked until push_end. */
 static slc_status push_begin(host_stream *stream, command_kind kind, command **out) {
     (void)pthread_mutex_lock(&stream->mutex);
-    if (stream->n_queued == stream->capacity) {
-        const slc_status status = ring_grow(stream);
-        if (status != SLC_OK) {
-            (void)pthread_mutex_unlock(&stream->mutex);
-            return status;
-        }
+    command *next = NULL;
+    const slc_status status = reserve(stream, kind, &next);
+    if (status != SLC_OK) {
+        (void)pthread_mutex_unlock(&stream->mutex);
+        return status;
     }
-    command *next = &stream->ring[(stream->head + stream->n_queued) % stream->capacity];
     next->kind = kind;
     next->number = stream->last_number + 1;
     *out = next;
@@ -210,9 +184,13 @@ static slc_status push_begin(host_stream *stream, command_kind kind, command **o
 }
 
 static void push_end(host_stream *stream) {
-    stream->n_queued++;
-    stream->last_number++;
-    (void)pthread_cond_signal(&stream->has_work);
+    if (stream->recording != NULL) {
+        stream->recording->n++;
+    } else {
+        stream->n_queued++;
+        stream->last_number++;
+        (void)pthread_cond_signal(&stream->has_work);
+    }
     (void)pthread_mutex_unlock(&stream->mutex);
 }
 
@@ -260,8 +238,7 @@ static void run_pause(int64_t ns) {
     }
 }
 
-static slc_status run_work(host_stream *stream, const command *self) {
-    slc_pool *pool = stream->base.device->pool;
+slc_status slci_host_command_run(slc_pool *pool, const command *self) {
     switch (self->kind) {
     case COMMAND_COPY:
         return slci_host_run_copy(pool, self->as.copy.dst, self->as.copy.src, self->as.copy.bytes);
@@ -295,7 +272,7 @@ static void *thread_main(void *argument) {
             status = timeline_wait(next.as.wait.line, next.as.wait.number);
             timeline_release(next.as.wait.line);
         } else if (!has_failed) {
-            status = run_work(stream, &next);
+            status = slci_host_command_run(stream->base.device->pool, &next);
         }
         has_failed = has_failed || status != SLC_OK;
         timeline_advance(stream->line, next.number, status);
@@ -320,6 +297,7 @@ static void stream_free(host_stream *stream) {
     (void)pthread_cond_destroy(&stream->has_work);
     (void)pthread_mutex_destroy(&stream->mutex);
     timeline_release(stream->line);
+    slci_host_graph_destroy(stream->recording);
     free(stream->ring);
     free(stream);
 }
@@ -430,6 +408,44 @@ slc_status slci_host_pause(slc_stream *stream, int64_t ns) {
     next->as.pause_ns = ns;
     push_end(self);
     return SLC_OK;
+}
+
+/* ---- graphs ----------------------------------------------------------------------------------- */
+
+slc_status slci_host_capture_begin(slc_stream *stream) {
+    host_stream *self = (host_stream *)stream;
+    slci_host_graph *graph = NULL;
+    SLC_TRY(slci_host_graph_create(&graph));
+    (void)pthread_mutex_lock(&self->mutex);
+    self->recording = graph;
+    (void)pthread_mutex_unlock(&self->mutex);
+    return SLC_OK;
+}
+
+slc_status slci_host_capture_end(slc_stream *stream, void **graph) {
+    host_stream *self = (host_stream *)stream;
+    (void)pthread_mutex_lock(&self->mutex);
+    *graph = self->recording;
+    self->recording = NULL;
+    (void)pthread_mutex_unlock(&self->mutex);
+    return SLC_OK;
+}
+
+slc_status slci_host_graph_launch(slc_stream *stream, void *graph) {
+    host_stream *self = (host_stream *)stream;
+    const slci_host_graph *recorded = graph;
+    for (int64_t i = 0; i < recorded->n; i++) {
+        command *next = NULL;
+        SLC_TRY(push_begin(self, recorded->command[i].kind, &next));
+        next->as = recorded->command[i].as;
+        push_end(self);
+    }
+    return SLC_OK;
+}
+
+void slci_host_graph_release(slc_device *device, void *graph) {
+    (void)device;
+    slci_host_graph_destroy(graph);
 }
 
 /* ---- events ----------------------------------------------------------------------------------- */

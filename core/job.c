@@ -80,8 +80,7 @@ static slc_status check_dimension(const slc_job *job, const slc_operand *operand
 /* An output or update that lacks a parallel axis would be written by tiles that claim to be
  * independent; an output that lacks a reduced one, several times. One tile along the axis is fine. */
 static slc_status check_writes(const slc_job *job, const slc_operand *operand) {
-    if ((operand->access != SLC_ACCESS_OUT && operand->access != SLC_ACCESS_UPDATE) ||
-        operand->is_sparse) {
+    if (operand->access != SLC_ACCESS_OUT && operand->access != SLC_ACCESS_UPDATE) {
         return SLC_OK;
     }
     for (int a = 0; a < job->n_axes; a++) {
@@ -122,9 +121,34 @@ static slc_status check_operand(const slc_job *job, int o) {
                         "job %s: operand %s has a footprint function, which only inputs can have",
                         job->name, operand->name);
     }
+    if (operand->is_sparse && operand->access != SLC_ACCESS_IN) {
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                        "job %s: operand %s is sparse, which only inputs can be", job->name,
+                        operand->name);
+    }
     SLC_TRY(check_writes(job, operand));
     slc_layout full;
     return slc_job_full_layout(job, o, &full);
+}
+
+/* The engine and the device write to it as a slc_loop_state. */
+static slc_status check_loop(const slc_job *job) {
+    if (job->most_iterations == 0) {
+        return SLC_OK;
+    }
+    const int o = job->loop_operand;
+    const bool is_there = job->most_iterations > 0 && o >= 0 && o < job->n_operands;
+    const slc_operand *state = is_there ? &job->operands[o] : NULL;
+    const int64_t n_elements = (int64_t)(sizeof(slc_loop_state) / sizeof(int64_t));
+    if (!is_there || state->access != SLC_ACCESS_WORK || state->dtype != SLC_I64 ||
+        state->rank != 1 || state->axes[0] != SLC_AXIS_FIXED ||
+        state->fixed_extent[0] != n_elements) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "job %s: a loop of at most %lld iterations with operand %d as its state, "
+                        "expected 1 or more and a work operand of %d i64 without an axis",
+                        job->name, (long long)job->most_iterations, o, (int)n_elements);
+    }
+    return SLC_OK;
 }
 
 slc_status slc_job_check(const slc_job *job) {
@@ -140,7 +164,7 @@ slc_status slc_job_check(const slc_job *job) {
     for (int o = 0; o < job->n_operands; o++) {
         SLC_TRY(check_operand(job, o));
     }
-    return SLC_OK;
+    return check_loop(job);
 }
 
 /* The full extent of dimension d; the job was checked, so it fits. */
@@ -255,7 +279,8 @@ slc_status slc_job_tile_layout(const slc_job *job, int o, const int64_t *extent,
     for (int d = 0; d < operand->rank; d++) {
         const int axis = operand->axes[d];
         shape[d] = full.shape[d];
-        if (axis != SLC_AXIS_FIXED && !operand->is_sparse) {
+        /* A footprint function is not asked about tiles of a job without points: they may be whole. */
+        if (axis != SLC_AXIS_FIXED && !operand->is_sparse && operand->footprint == NULL) {
             /* Where tile and halo pass int64_t they pass the array too, which cuts them. */
             int64_t wide = 0;
             if (slc_checked_mul(step[axis], per_step(operand, d), &wide) &&

@@ -67,7 +67,9 @@ typedef struct slc_operand {
     int64_t fixed_extent[SLC_MAX_RANK];
     int64_t per_step[SLC_MAX_RANK];
     int64_t halo[SLC_MAX_RANK]; /* elements beyond the tile on both sides; inputs only */
-    bool is_sparse; /* any tile may touch any element: resident if it fits, else mapped */
+    /* Inputs only: any tile may touch any element. The whole array is loaded before the first tile,
+     * into device memory or mapped host memory, as the plan says. */
+    bool is_sparse;
     /* Sparse: how many elements one point of the iteration space touches, about. For the plan. */
     double touches_per_point;
     /* Work: holds what later tiles need, so a checkpoint saves it. */
@@ -112,6 +114,12 @@ typedef struct slc_job {
     slc_status (*next_round)(void *state, bool *again);
     /* (optional) Called once at the very end, on the host. */
     slc_status (*finish)(void *state);
+
+    /* (optional) A loop: on each tile the tile function runs again and again, until it has set is_done
+     * of the slc_loop_state that work operand number `loop_operand` (i64, 4 elements, no axis) is, and
+     * `most_iterations` times at most. The card decides by itself where it can. 0: it runs once. */
+    int64_t most_iterations;
+    int loop_operand;
 } slc_job;
 
 /* Where operand o is read from or written to: IN needs a source and a field, OUT and UPDATE a sink,

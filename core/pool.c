@@ -23,9 +23,13 @@
 #include <stdlib.h>
 
 #include "core/checked.h"
+#include "core/spin.h"
 
 /* Entries at the start; a run queues a few per slot, so it rarely grows. */
 #define FIRST_CAPACITY 64
+
+/* Idle threads that look for work a moment longer before they sleep; the others sleep at once. */
+#define MOST_SPINNING 2
 
 struct slc_task_group {
     pthread_mutex_t mutex;
@@ -63,10 +67,15 @@ struct slc_pool {
     int64_t capacity;
     int64_t head;
     int64_t n_queued;
+    int n_spinning;
     bool is_stopping;
     int n_threads;
+    int n_numbered;     /* threads that have their number */
     pthread_t *threads; /* [n_threads] */
 };
+
+/* A thread belongs to one pool for its whole life. */
+static _Thread_local int thread_index = -1;
 
 /* --- the queue; all under the pool's mutex --- */
 
@@ -164,13 +173,26 @@ static void run_loop(slc_pool *pool, loop *work) {
     }
 }
 
+/* Called and returns with the mutex held. */
+static void wait_for_work(slc_pool *pool) {
+    slci_spin spin = {0};
+    const bool may_spin = pool->n_spinning < MOST_SPINNING;
+    pool->n_spinning += may_spin ? 1 : 0;
+    while (may_spin && pool->n_queued == 0 && !pool->is_stopping &&
+           slci_spin_once(&spin, &pool->mutex)) {
+    }
+    pool->n_spinning -= may_spin ? 1 : 0;
+    while (pool->n_queued == 0 && !pool->is_stopping) {
+        (void)pthread_cond_wait(&pool->has_work, &pool->mutex);
+    }
+}
+
 static void *thread_main(void *argument) {
     slc_pool *pool = argument;
     (void)pthread_mutex_lock(&pool->mutex);
+    thread_index = pool->n_numbered++;
     for (;;) {
-        while (pool->n_queued == 0 && !pool->is_stopping) {
-            (void)pthread_cond_wait(&pool->has_work, &pool->mutex);
-        }
+        wait_for_work(pool);
         if (pool->n_queued == 0) {
             break;
         }
@@ -259,6 +281,10 @@ int slc_pool_size(const slc_pool *pool) {
     return pool->n_threads;
 }
 
+int slc_pool_thread_index(void) {
+    return thread_index;
+}
+
 slc_status slc_pool_submit(slc_pool *pool, slc_task_group *group, slc_task task, void *argument) {
     const entry item = {.task = task, .argument = argument, .group = group};
     if (group != NULL) {
@@ -269,8 +295,8 @@ slc_status slc_pool_submit(slc_pool *pool, slc_task_group *group, slc_task task,
     (void)pthread_mutex_lock(&pool->mutex);
     assert(!pool->is_stopping);
     const slc_status status = queue_push(pool, &item);
-    if (status == SLC_OK) {
-        (void)pthread_cond_signal(&pool->has_work);
+    if (status == SLC_OK && pool->n_queued > pool->n_spinning) {
+        (void)pthread_cond_signal(&pool->has_work); /* those who look again need no call */
     }
     (void)pthread_mutex_unlock(&pool->mutex);
     if (status != SLC_OK && group != NULL) {

@@ -37,6 +37,9 @@ SLC_API void slc_pool_destroy(slc_pool *pool);
 
 SLC_API int slc_pool_size(const slc_pool *pool);
 
+/* Which of its pool's threads the calling thread is, from 0; -1 for a thread of no pool. */
+SLC_API int slc_pool_thread_index(void);
+
 /* Queues one task; `argument` must live until it has run. `group` may be NULL for fire and forget,
  * else the task is counted in it. Allocates nothing in the steady state (the queue grows by
  * doubling). SLC_ERROR_MEMORY. Thread-safe. */

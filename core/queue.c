@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/checked.h"
+#include "core/spin.h"
 
 struct slc_queue {
     pthread_mutex_t mutex;
@@ -65,18 +66,34 @@ bool slc_queue_push(slc_queue *queue, void *item) {
     return is_taken;
 }
 
+/* Called with the mutex held. */
+static bool take(slc_queue *queue, void **item) {
+    if (queue->count == 0) {
+        return false;
+    }
+    *item = queue->items[queue->head];
+    queue->head = (queue->head + 1) % queue->capacity;
+    queue->count--;
+    (void)pthread_cond_signal(&queue->has_room);
+    return true;
+}
+
 bool slc_queue_pop(slc_queue *queue, void **item) {
     (void)pthread_mutex_lock(&queue->mutex);
+    slci_spin spin = {0};
     while (queue->count == 0 && !queue->is_closed) {
-        (void)pthread_cond_wait(&queue->has_item, &queue->mutex);
+        if (!slci_spin_once(&spin, &queue->mutex)) {
+            (void)pthread_cond_wait(&queue->has_item, &queue->mutex);
+        }
     }
-    const bool has_item = queue->count > 0;
-    if (has_item) {
-        *item = queue->items[queue->head];
-        queue->head = (queue->head + 1) % queue->capacity;
-        queue->count--;
-        (void)pthread_cond_signal(&queue->has_room);
-    }
+    const bool has_item = take(queue, item);
+    (void)pthread_mutex_unlock(&queue->mutex);
+    return has_item;
+}
+
+bool slc_queue_try_pop(slc_queue *queue, void **item) {
+    (void)pthread_mutex_lock(&queue->mutex);
+    const bool has_item = take(queue, item);
     (void)pthread_mutex_unlock(&queue->mutex);
     return has_item;
 }

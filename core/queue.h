@@ -28,6 +28,9 @@ SLC_API bool slc_queue_push(slc_queue *queue, void *item);
 /* False when the queue is closed and empty. */
 SLC_API bool slc_queue_pop(slc_queue *queue, void **item);
 
+/* As pop, but false at once when the queue is empty. */
+SLC_API bool slc_queue_try_pop(slc_queue *queue, void **item);
+
 /* No more pushes; what is queued can still be popped. */
 SLC_API void slc_queue_close(slc_queue *queue);
 

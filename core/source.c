@@ -115,6 +115,7 @@ slc_status slc_source_create_memory(const char *name, const slc_layout *layout, 
     memory->base.shared_rank = layout->rank;
     memory->base.n_fields = 1;
     memory->base.fields[0] = dense;
+    memory->base.is_divisible = true;
     (void)snprintf(memory->base.name, sizeof memory->base.name, "%s", name);
     (void)snprintf(memory->base.identity, sizeof memory->base.identity, "memory:%lld:%s:%.200s",
                    (long long)slc_layout_bytes(&dense), slc_dtype_name(dense.dtype), name);
@@ -158,6 +159,7 @@ slc_status slc_sink_create_memory(const char *name, const slc_layout *layout, vo
     memory->data = data;
     memory->base.ops = &memory_sink_ops;
     memory->base.layout = dense;
+    memory->base.is_divisible = true;
     (void)snprintf(memory->base.name, sizeof memory->base.name, "%s", name);
     *out = &memory->base;
     return SLC_OK;

@@ -9,6 +9,7 @@
 #ifndef SLC_CORE_SOURCE_H
 #define SLC_CORE_SOURCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/box.h"
@@ -55,6 +56,8 @@ struct slc_source {
     int shared_rank; /* leading dimensions that all fields have in common */
     int n_fields;
     slc_layout fields[SLC_MAX_FIELDS]; /* shape and in-memory dtype of each field, dense */
+    bool is_divisible; /* several threads read parts of a box faster than one thread the whole, */
+                       /* wherever it is cut */
     char name[SLC_IDENTITY_BYTES];     /* for messages: usually the file's name */
     char identity[SLC_IDENTITY_BYTES]; /* for resuming: names, sizes, times of the inputs */
     slc_source_counters counters;
@@ -72,6 +75,7 @@ typedef struct slc_sink_ops {
 struct slc_sink {
     const slc_sink_ops *ops;
     slc_layout layout; /* shape and dtype of what is written */
+    bool is_divisible; /* several threads may write disjoint boxes at once, and are faster so */
     char name[SLC_IDENTITY_BYTES];
 };
 

@@ -21,6 +21,7 @@
     "expected a number with its unit (deg, amin, asec, mas, uas or rad), such as 20asec or " \
     "0.5deg"
 #define FREQUENCY_FORMS "expected a number with its unit (Hz, kHz, MHz or GHz), such as 1.4GHz"
+#define SECONDS_FORMS "expected a time with its unit (ms, s, min or h), such as 60s or 5min"
 #define INDEX_RANGE_FORMS                                                                   \
     "expected A:B, two whole numbers, A below B, counted from 0, B not included; A: or :B " \
     "leave one end open"
@@ -269,6 +270,18 @@ slc_status slci_parse_frequency(const char *text, double *hz) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s' is not above zero: " FREQUENCY_FORMS, text);
     }
     *hz = value;
+    return SLC_OK;
+}
+
+slc_status slci_parse_seconds(const char *text, double *seconds) {
+    static const unit units[] = {{"ms", 1e-3}, {"s", 1.0}, {"min", 60.0}, {"h", 3600.0}};
+    double value = 0.0;
+    SLC_TRY(parse_with_unit(text, units, sizeof units / sizeof units[0], "a time", SECONDS_FORMS,
+                            &value));
+    if (value <= 0.0) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s' is not above zero: " SECONDS_FORMS, text);
+    }
+    *seconds = value;
     return SLC_OK;
 }
 

@@ -40,6 +40,9 @@ SLC_MUST_USE slc_status slci_parse_angle(const char *text, double *rad);
 /* A frequency above zero with its unit: Hz, kHz, MHz or GHz. */
 SLC_MUST_USE slc_status slci_parse_frequency(const char *text, double *hz);
 
+/* A time above zero with its unit: ms, s, min or h. */
+SLC_MUST_USE slc_status slci_parse_seconds(const char *text, double *seconds);
+
 /* A:B with whole numbers 0 <= A < B, 0-based and half-open. A: has *end 0, "to the end"; :B begins
  * at 0. */
 SLC_MUST_USE slc_status slci_parse_index_range(const char *text, int64_t *begin, int64_t *end);

@@ -88,12 +88,49 @@ static void threads_never_pass_the_limit_together(void **state) {
     slc_budget_destroy(budget);
 }
 
+/* What an observer was told. */
+typedef struct told {
+    int n;
+    slc_space space;
+    slc_budget_use use;
+} told;
+
+static void note(void *context, slc_space space, const slc_budget_use *use) {
+    told *self = context;
+    self->n++;
+    self->space = space;
+    self->use = *use;
+}
+
+static void an_observer_is_told_of_every_change(void **state) {
+    (void)state;
+    slc_budget *budget = NULL;
+    told self = {0};
+    TEST_OK(slc_budget_create(50, 100, &budget));
+    slc_budget_observe(budget, note, &self);
+    assert_int_equal(self.n, SLC_SPACE_COUNT);
+    TEST_OK(slc_budget_reserve(budget, SLC_SPACE_DEVICE, 30, "x"));
+    assert_int_equal(self.n, SLC_SPACE_COUNT + 1);
+    assert_int_equal(self.space, SLC_SPACE_DEVICE);
+    assert_int_equal(self.use.used_bytes, 30);
+    assert_int_equal(self.use.limit_bytes, 50);
+    TEST_FAILS(slc_budget_reserve(budget, SLC_SPACE_DEVICE, 30, "x"), SLC_ERROR_MEMORY, "30");
+    assert_int_equal(self.n, SLC_SPACE_COUNT + 1);
+    slc_budget_release(budget, SLC_SPACE_DEVICE, 10);
+    assert_int_equal(self.use.used_bytes, 20);
+    slc_budget_observe(budget, NULL, NULL);
+    slc_budget_release(budget, SLC_SPACE_DEVICE, 20);
+    assert_int_equal(self.n, SLC_SPACE_COUNT + 2);
+    slc_budget_destroy(budget);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reservation_never_overdraws),
         cmocka_unit_test(zero_is_zero),
         cmocka_unit_test(foreign_memory_is_listed),
         cmocka_unit_test(threads_never_pass_the_limit_together),
+        cmocka_unit_test(an_observer_is_told_of_every_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

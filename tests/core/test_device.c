@@ -19,6 +19,7 @@ static void limits_make_sense(void **state) {
     assert_true(limits.context_bytes >= 0 && limits.context_bytes < limits.total_bytes);
     assert_true(limits.allocation_unit_bytes >= 4096);
     assert_true(limits.n_processors >= 1);
+    assert_true(limits.has_fast_double || self.device->kind == SLC_DEVICE_CUDA);
     test_fixture_close(&self);
 }
 
@@ -394,6 +395,101 @@ static void strangers_are_refused(void **state) {
     test_fixture_close(&self);
 }
 
+/* The body of a loop that needs no kernel: a list moves up by one each time, and its first element is
+ * whether the loop is done. */
+enum { N_LIST = 16 };
+
+static void record_list_body(slc_stream *stream, slc_loop_state *d_state, int64_t *d_list,
+                             void **body) {
+    int64_t *const d_moved = d_list + N_LIST;
+    const int64_t bytes = (N_LIST - 1) * (int64_t)sizeof *d_list;
+    TEST_OK(slc_stream_capture_begin(stream));
+    TEST_OK(slc_stream_copy(stream, &d_state->is_done, d_list, 8, SLC_COPY_ON_DEVICE));
+    TEST_OK(slc_stream_copy(stream, d_moved, d_list + 1, bytes, SLC_COPY_ON_DEVICE));
+    TEST_OK(slc_stream_copy(stream, d_list, d_moved, bytes, SLC_COPY_ON_DEVICE));
+    TEST_OK(slc_stream_capture_end(stream, body));
+}
+
+static void a_loop_runs_until_its_body_says_so(void **state) {
+    test_fixture self;
+    test_fixture_open(*state, &self);
+    const int64_t list[N_LIST] = {[3] = 1, [6] = 7}; /* done in the 4th iteration, and 3 later */
+    const int64_t expected[3][4] = {{1, 4, 4, 0}, {7, 3, 7, 0}, {0, 5, 12, 1}};
+    const int64_t bytes = (int64_t)sizeof list;
+    slc_pinned host;
+    void *d_list = NULL;
+    void *d_state = NULL;
+    void *body = NULL;
+    void *loop = NULL;
+    slc_stream *stream = NULL;
+    TEST_OK(slc_pinned_allocate(self.device, bytes, &host));
+    TEST_OK(slc_device_allocate(self.device, 2 * bytes, &d_list));
+    TEST_OK(slc_device_allocate(self.device, (int64_t)sizeof(slc_loop_state), &d_state));
+    TEST_OK(slc_stream_create(self.device, &stream));
+    record_list_body(stream, d_state, d_list, &body);
+    const slc_status status = slc_stream_loop(stream, body, d_state, 5, &loop);
+    if (status == SLC_OK) {
+        TEST_FAILS(slc_stream_loop(stream, body, d_state, 0, &loop), SLC_ERROR_ARGUMENT, "1");
+        memcpy(host.host, list, sizeof list);
+        TEST_OK(slc_stream_copy(stream, d_list, host.host, bytes, SLC_COPY_TO_DEVICE));
+        TEST_OK(slc_stream_set(stream, d_state, 0, (int64_t)sizeof(slc_loop_state)));
+        for (int launch = 0; launch < 3; launch++) {
+            TEST_OK(slc_stream_launch(stream, loop));
+            TEST_OK(slc_stream_copy(stream, host.host, d_state, (int64_t)sizeof(slc_loop_state),
+                                    SLC_COPY_FROM_DEVICE));
+            TEST_OK(slc_stream_synchronize(stream));
+            assert_memory_equal(host.host, expected[launch], sizeof expected[launch]);
+        }
+    } else {
+        print_message("no loops here: %s\n", slc_status_message());
+        assert_int_equal(status, SLC_ERROR_UNSUPPORTED); /* CUDA before 12.4 */
+    }
+    slc_graph_destroy(self.device, loop);
+    slc_graph_destroy(self.device, body);
+    slc_stream_destroy(stream);
+    slc_pinned_release(self.device, &host);
+    slc_device_release(self.device, d_list);
+    slc_device_release(self.device, d_state);
+    test_fixture_close(&self);
+}
+
+static void a_graph_does_again_what_was_recorded(void **state) {
+    test_fixture self;
+    test_fixture_open(*state, &self);
+    enum { N_BYTES = 4096 };
+    static const unsigned char zeros[N_BYTES] = {0};
+    slc_pinned in;
+    slc_pinned out;
+    void *d_memory = NULL;
+    void *graph = NULL;
+    slc_stream *stream = NULL;
+    assert_true(slc_device_has_graphs(self.device));
+    TEST_OK(slc_pinned_allocate(self.device, N_BYTES, &in));
+    TEST_OK(slc_pinned_allocate(self.device, N_BYTES, &out));
+    TEST_OK(slc_device_allocate(self.device, N_BYTES, &d_memory));
+    TEST_OK(slc_stream_create(self.device, &stream));
+    memset(out.host, 0, N_BYTES);
+    TEST_OK(slc_stream_capture_begin(stream));
+    TEST_OK(slc_stream_copy(stream, d_memory, in.host, N_BYTES, SLC_COPY_TO_DEVICE));
+    TEST_OK(slc_stream_copy(stream, out.host, d_memory, N_BYTES, SLC_COPY_FROM_DEVICE));
+    TEST_OK(slc_stream_capture_end(stream, &graph));
+    TEST_OK(slc_stream_synchronize(stream));
+    assert_memory_equal(out.host, zeros, N_BYTES);
+    for (uint64_t round = 1; round <= 3; round++) {
+        test_fill(in.host, N_BYTES, round);
+        assert_true(memcmp(in.host, out.host, N_BYTES) != 0);
+        TEST_OK(slc_stream_launch(stream, graph));
+        TEST_OK(slc_stream_synchronize(stream));
+        assert_true(memcmp(in.host, out.host, N_BYTES) == 0);
+    }
+    slc_graph_destroy(self.device, graph);
+    slc_stream_destroy(stream);
+    slc_pinned_release(self.device, &in);
+    slc_pinned_release(self.device, &out);
+    slc_device_release(self.device, d_memory);
+    test_fixture_close(&self);
+}
+
 static void peers_copy_to_each_other(void **state) {
     test_fixture self;
     test_fixture_open(*state, &self);
@@ -467,6 +563,8 @@ static const test_case cases[] = {
     TEST_CASE(elapsed_time_is_that_of_the_work_between),
     TEST_CASE(events_alone_order_three_streams),
     TEST_CASE(strangers_are_refused),
+    TEST_CASE(a_graph_does_again_what_was_recorded),
+    TEST_CASE(a_loop_runs_until_its_body_says_so),
     TEST_CASE(peers_copy_to_each_other),
 };
 

@@ -1,5 +1,5 @@
 /* What only the CUDA device has: kernels for strided copies in every element size, layouts that the
- * bus refuses, and graphs. Everything that all devices share is in test_device.c. */
+ * bus refuses. Everything that all devices share is in test_device.c. */
 #include "tests/support/test_fixture.h"
 
 #include "core/copy.h"
@@ -111,41 +111,6 @@ static void the_bus_refuses_what_it_cannot_do(void **state) {
     test_fixture_close(&self);
 }
 
-static void a_graph_does_again_what_was_recorded(void **state) {
-    test_fixture self;
-    test_fixture_open(*state, &self);
-    enum { N_BYTES = 4096 };
-    slc_pinned in;
-    slc_pinned out;
-    void *d_memory = NULL;
-    void *graph = NULL;
-    slc_stream *stream = NULL;
-    const slc_device_ops *ops = self.device->ops;
-    assert_non_null(ops->capture_begin);
-    TEST_OK(slc_pinned_allocate(self.device, N_BYTES, &in));
-    TEST_OK(slc_pinned_allocate(self.device, N_BYTES, &out));
-    TEST_OK(slc_device_allocate(self.device, N_BYTES, &d_memory));
-    TEST_OK(slc_stream_create(self.device, &stream));
-    memset(out.host, 0, N_BYTES);
-    TEST_OK(ops->capture_begin(stream));
-    TEST_OK(slc_stream_copy(stream, d_memory, in.host, N_BYTES, SLC_COPY_TO_DEVICE));
-    TEST_OK(slc_stream_copy(stream, out.host, d_memory, N_BYTES, SLC_COPY_FROM_DEVICE));
-    TEST_OK(ops->capture_end(stream, &graph));
-    for (uint64_t round = 1; round <= 3; round++) {
-        test_fill(in.host, N_BYTES, round);
-        assert_true(memcmp(in.host, out.host, N_BYTES) != 0);
-        TEST_OK(ops->graph_launch(stream, graph));
-        TEST_OK(slc_stream_synchronize(stream));
-        assert_true(memcmp(in.host, out.host, N_BYTES) == 0);
-    }
-    ops->graph_destroy(self.device, graph);
-    slc_stream_destroy(stream);
-    slc_pinned_release(self.device, &in);
-    slc_pinned_release(self.device, &out);
-    slc_device_release(self.device, d_memory);
-    test_fixture_close(&self);
-}
-
 static slc_status do_nothing(void *argument) {
     (void)argument;
     return SLC_OK;
@@ -173,7 +138,6 @@ static const test_case cases[] = {
     TEST_CASE(transposes_of_every_size),
     TEST_CASE(random_pairs_of_every_size),
     TEST_CASE(the_bus_refuses_what_it_cannot_do),
-    TEST_CASE(a_graph_does_again_what_was_recorded),
     TEST_CASE(it_is_no_host_device),
 };
 

@@ -26,6 +26,16 @@ static void names_and_sizes(void **state) {
     }
 }
 
+/* By the first letter of the name, which says what a type is. */
+static void integers_are_known(void **state) {
+    (void)state;
+    for (int t = 0; t < SLC_DTYPE_COUNT; t++) {
+        const char first = slc_dtype_name((slc_dtype)t)[0];
+        assert_int_equal(slc_dtype_is_integer((slc_dtype)t), first == 'u' || first == 'i');
+        assert_int_equal(slc_dtype_is_signed_integer((slc_dtype)t), first == 'i');
+    }
+}
+
 static void what_is_no_dtype_has_no_size(void **state) {
     (void)state;
     assert_int_equal(slc_dtype_bytes(SLC_DTYPE_COUNT), 0);
@@ -36,6 +46,7 @@ static void what_is_no_dtype_has_no_size(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_sizes),
+        cmocka_unit_test(integers_are_known),
         cmocka_unit_test(what_is_no_dtype_has_no_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -246,6 +246,9 @@ static void bad_operands_are_named(void **state) {
     job = imaging_job();
     job.operands[IMAGE].footprint = growing_footprint;
     TEST_FAILS(slc_job_check(&job), SLC_ERROR_ARGUMENT, "footprint");
+    job.operands[IMAGE].footprint = NULL;
+    job.operands[IMAGE].is_sparse = true;
+    TEST_FAILS(slc_job_check(&job), SLC_ERROR_UNSUPPORTED, "only inputs");
 }
 
 int main(void) {

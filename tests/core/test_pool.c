@@ -225,6 +225,49 @@ static void many_threads_run_loops_while_tasks_are_queued(void **state) {
     slc_pool_destroy(pool);
 }
 
+#define N_INDEXED 3
+
+/* Stays in the pool until every thread of it is in here, so that each runs one task. */
+typedef struct indexed {
+    pthread_barrier_t all_here;
+    atomic_int n_seen[N_INDEXED];
+} indexed;
+
+static slc_status note_index(void *argument) {
+    indexed *self = argument;
+    (void)pthread_barrier_wait(&self->all_here);
+    const int index = slc_pool_thread_index();
+    if (index < 0 || index >= N_INDEXED) {
+        return SLC_FAIL(SLC_ERROR_INTERNAL, "index %d", index);
+    }
+    (void)atomic_fetch_add(&self->n_seen[index], 1);
+    return SLC_OK;
+}
+
+static void threads_have_their_numbers(void **state) {
+    (void)state;
+    indexed self;
+    slc_pool *pool = NULL;
+    slc_task_group *group = NULL;
+    assert_int_equal(pthread_barrier_init(&self.all_here, NULL, N_INDEXED), 0);
+    TEST_OK(slc_pool_create(N_INDEXED, &pool));
+    TEST_OK(slc_task_group_create(&group));
+    for (int i = 0; i < N_INDEXED; i++) {
+        atomic_init(&self.n_seen[i], 0);
+    }
+    for (int i = 0; i < N_INDEXED; i++) {
+        TEST_OK(slc_pool_submit(pool, group, note_index, &self));
+    }
+    TEST_OK(slc_task_group_wait(group));
+    for (int i = 0; i < N_INDEXED; i++) {
+        assert_int_equal(atomic_load(&self.n_seen[i]), 1);
+    }
+    assert_int_equal(slc_pool_thread_index(), -1);
+    slc_task_group_destroy(group);
+    slc_pool_destroy(pool);
+    (void)pthread_barrier_destroy(&self.all_here);
+}
+
 static void a_pool_needs_a_thread(void **state) {
     (void)state;
     slc_pool *pool = NULL;
@@ -242,6 +285,7 @@ int main(void) {
         cmocka_unit_test(a_group_reports_its_failure_and_can_be_used_again),
         cmocka_unit_test(a_loop_ends_although_another_thread_is_busy),
         cmocka_unit_test(many_threads_run_loops_while_tasks_are_queued),
+        cmocka_unit_test(threads_have_their_numbers),
         cmocka_unit_test(a_pool_needs_a_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

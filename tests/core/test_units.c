@@ -127,6 +127,22 @@ static void takes_and_refuses_frequencies(void **state) {
     TEST_FAILS(slci_parse_frequency("1e305GHz", &hz), SLC_ERROR_ARGUMENT, "out of range");
 }
 
+static void parses_times(void **state) {
+    (void)state;
+    double seconds = 0.0;
+    TEST_OK(slci_parse_seconds("60s", &seconds));
+    assert_true(seconds == 60.0);
+    TEST_OK(slci_parse_seconds("250ms", &seconds));
+    assert_true(seconds == 0.25);
+    TEST_OK(slci_parse_seconds("1.5min", &seconds));
+    assert_true(seconds == 90.0);
+    TEST_OK(slci_parse_seconds("2h", &seconds));
+    assert_true(seconds == 7200.0);
+    TEST_FAILS(slci_parse_seconds("60", &seconds), SLC_ERROR_ARGUMENT, "no unit");
+    TEST_FAILS(slci_parse_seconds("0s", &seconds), SLC_ERROR_ARGUMENT, "not above zero");
+    TEST_FAILS(slci_parse_seconds("5m", &seconds), SLC_ERROR_ARGUMENT, "'m'");
+}
+
 static void numbers_are_whole_words(void **state) {
     (void)state;
     double value = 0.0;
@@ -312,6 +328,7 @@ int main(void) {
         cmocka_unit_test(takes_angles),
         cmocka_unit_test(refuses_angles),
         cmocka_unit_test(takes_and_refuses_frequencies),
+        cmocka_unit_test(parses_times),
         cmocka_unit_test(numbers_are_whole_words),
         cmocka_unit_test(integers_stay_in_range),
         cmocka_unit_test(takes_and_refuses_index_ranges),
