@@ -1,4 +1,5 @@
-/* The memory of a run: one device slab and the staging buffers, carved once, as the plan says.
+/* The memory of a run: one device slab, the staging buffers, mapped arrays and the host tier, made
+ * once, as the plan says.
  *
  * The order in which pieces are taken from the slab does not matter, because every piece costs what
  * slc_arena_cost says and the plan has added up the same costs. Staging is asked for as one pinned
@@ -10,6 +11,7 @@
 
 #include "core/checked.h"
 #include "ooc/engine_internal.h"
+#include "ooc/loop_internal.h"
 
 /* Gives out staging buffers: from one pinned piece while there is one, else singly. */
 typedef struct staging_maker {
@@ -34,9 +36,11 @@ static slc_status staging_open(slci_run *run, int capacity, staging_maker *maker
     if (run->staging == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for %d staging buffers", capacity);
     }
-    const int64_t bytes = run->plan->host_peak_bytes;
+    const int64_t bytes =
+        run->plan->host_peak_bytes - run->plan->tier_bytes - run->plan->mapped_bytes;
     SLC_TRY(slc_budget_reserve(run->options->budget, SLC_SPACE_HOST, bytes, "staging"));
-    run->host_reserved = bytes;
+    run->host_reserved += bytes;
+    run->staging_bytes = bytes;
     slc_pinned *whole = NULL;
     SLC_TRY(add_pinned(run, bytes, &whole));
     if (whole->is_pinned) {
@@ -67,7 +71,7 @@ static void staging_warn(const slci_run *run) {
         slc_log_warning(run->options->log,
                         "%lld of %lld bytes of staging memory could not be pinned; copies from it "
                         "are slower (a limit on locked memory, or a container's)",
-                        (long long)run->pageable_bytes, (long long)run->plan->host_peak_bytes);
+                        (long long)run->pageable_bytes, (long long)run->staging_bytes);
     }
 }
 
@@ -81,8 +85,22 @@ static slc_status create_line(slci_run *run, slc_arena *arena, staging_maker *ma
         SLC_TRY(staging_take(maker, planned->staging_bytes, &line->staging[i]));
     }
     SLC_TRY(slc_event_create(run->device, &line->copy_begin));
-    SLC_TRY(slc_event_create(run->device, &line->arrived));
-    return slc_event_create(run->device, &line->released);
+    return slc_event_create(run->device, &line->arrived);
+}
+
+/* A resident input has its device memory and its staging like any other; a mapped one has neither. */
+static slc_status create_sparse(slci_run *run, slc_arena *arena, staging_maker *maker,
+                                slci_sparse *sparse) {
+    const slc_plan_operand *planned = &run->plan->operand[sparse->operand];
+    if (planned->placement == SLC_PLACE_MAPPED) {
+        return slci_sparse_create(run, sparse);
+    }
+    SLC_TRY(slc_arena_take(arena, planned->tile_bytes, run->job->operands[sparse->operand].name,
+                           &sparse->d_data));
+    for (int l = 0; l < sparse->n_lanes; l++) {
+        SLC_TRY(staging_take(maker, planned->staging_bytes, &sparse->lane[l].staging));
+    }
+    return slci_sparse_create(run, sparse);
 }
 
 static slc_status create_output(slci_run *run, slc_arena *arena, staging_maker *maker,
@@ -92,35 +110,48 @@ static slc_status create_output(slci_run *run, slc_arena *arena, staging_maker *
     for (int b = 0; b < output->n_buffers; b++) {
         slci_out_buffer *buffer = &output->buffer[b];
         buffer->run = run;
+        buffer->output = output;
         buffer->operand = output->operand;
         SLC_TRY(slc_arena_take(arena, planned->tile_bytes, name, &buffer->d_data));
         SLC_TRY(slc_event_create(run->device, &buffer->complete));
     }
     for (int p = 0; p < output->n_pieces; p++) {
-        SLC_TRY(staging_take(maker, planned->staging_bytes, &output->staging[p]));
-        SLC_TRY(slc_event_create(run->device, &output->piece_begin[p]));
-        SLC_TRY(slc_event_create(run->device, &output->piece_end[p]));
+        slci_out_piece *piece = &output->piece[p];
+        SLC_TRY(staging_take(maker, planned->staging_bytes, &piece->staging));
+        SLC_TRY(slc_event_create(run->device, &piece->begin));
+        SLC_TRY(slc_event_create(run->device, &piece->end));
     }
     return SLC_OK;
 }
 
-static slc_status create_ring(slci_run *run, slc_arena *arena, staging_maker *maker) {
+/* As many descriptions as fit what the plan counts for them, one piece of the arena for each slot and
+ * one more; a half is a whole number of slots, so that few different sets of buffers meet. */
+static slc_status create_tiles(slci_run *run, slc_arena *arena, staging_maker *maker) {
+    slci_tiles *tiles = &run->tiles;
+    const int n_slots = run->plan->n_slots;
+    const int64_t bytes = run->n_ring * slc_arena_cost((int64_t)sizeof(slc_tile));
+    const int n_fitting = (int)(bytes / (2 * (int64_t)sizeof(slc_tile)));
+    tiles->n_half = n_fitting / n_slots * n_slots;
+    assert(tiles->n_half >= n_slots);
+    void *memory = NULL;
+    SLC_TRY(slc_arena_take(arena, bytes, "tiles", &memory));
+    tiles->d_tile = memory;
+    SLC_TRY(staging_take(maker, bytes, &memory));
+    tiles->staging = memory;
+    SLC_TRY(slc_event_create(run->device, &tiles->ready[0]));
+    return slc_event_create(run->device, &tiles->ready[1]);
+}
+
+static slc_status create_ring(slci_run *run) {
     for (int r = 0; r < run->n_ring; r++) {
-        slci_ring_entry *entry = &run->ring[r];
-        void *memory = NULL;
-        SLC_TRY(slc_arena_take(arena, (int64_t)sizeof(slc_tile), "tile", &memory));
-        entry->d_tile = memory;
-        SLC_TRY(staging_take(maker, (int64_t)sizeof(slc_tile), &memory));
-        entry->staging = memory;
-        SLC_TRY(slc_event_create(run->device, &entry->ready));
-        SLC_TRY(slc_event_create(run->device, &entry->begin));
-        SLC_TRY(slc_event_create(run->device, &entry->end));
+        SLC_TRY(slc_event_create(run->device, &run->ring[r].begin));
+        SLC_TRY(slc_event_create(run->device, &run->ring[r].end));
     }
     return SLC_OK;
 }
 
 static int count_staging(const slci_run *run) {
-    int n = run->n_ring + 1;
+    int n = 2; /* all in one piece, or one by one with the tiles and a loop's state */
     for (int o = 0; o < run->job->n_operands; o++) {
         n += run->plan->operand[o].n_staging;
     }
@@ -128,14 +159,17 @@ static int count_staging(const slci_run *run) {
 }
 
 /* Whether a read for the group can fill operand `o` too: another field of the same source, the same
- * box in the dimensions that fields share, and as many buffers. */
+ * box in the dimensions that fields share, as many buffers, and the same tiles kept. */
 static bool can_join(const slci_run *run, const slci_group *group, int o) {
     const slc_operand *first = &run->job->operands[group->operand[0]];
     const slc_operand *operand = &run->job->operands[o];
     const slc_binding *binding = &run->options->bindings[o];
-    bool is_same = group->source == binding->source &&
-                   group->n_lines == run->plan->operand[o].n_buffers &&
-                   first->footprint == operand->footprint;
+    const slc_plan_operand *kept = &run->plan->operand[group->operand[0]];
+    bool is_same =
+        group->source == binding->source && group->n_lines == run->plan->operand[o].n_buffers &&
+        kept->n_tier_tiles == run->plan->operand[o].n_tier_tiles &&
+        (kept->n_tier_tiles == 0 || kept->tier_depth == run->plan->operand[o].tier_depth) &&
+        first->footprint == operand->footprint;
     for (int d = 0; is_same && d < group->source->shared_rank; d++) {
         is_same = first->axes[d] == operand->axes[d] &&
                   first->per_step[d] == operand->per_step[d] && first->halo[d] == operand->halo[d];
@@ -162,11 +196,30 @@ static void add_input(slci_run *run, int o) {
     group->operand[group->n_operands++] = o;
 }
 
+static slc_status add_sparse(slci_run *run, int o) {
+    const slc_plan_operand *planned = &run->plan->operand[o];
+    const bool is_mapped = planned->placement == SLC_PLACE_MAPPED;
+    if (!is_mapped && planned->n_staging < 1) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "plan: sparse operand %s has %d buffers for staging, expected 1 or more",
+                        run->job->operands[o].name, planned->n_staging);
+    }
+    slci_sparse *sparse = &run->sparse[run->n_sparse++];
+    sparse->operand = o;
+    sparse->n_lanes = SLCI_MAX_LINES;
+    if (!is_mapped && planned->n_staging < SLCI_MAX_LINES) {
+        sparse->n_lanes = planned->n_staging;
+    }
+    return SLC_OK;
+}
+
 static void add_output(slci_run *run, int o) {
     slci_output *output = &run->output[run->n_outputs++];
     output->operand = o;
     output->n_buffers = run->plan->operand[o].n_buffers;
     output->n_pieces = run->plan->operand[o].n_staging;
+    output->is_direct = output->n_pieces >= output->n_buffers &&
+                        run->plan->operand[o].staging_bytes == run->plan->operand[o].tile_bytes;
     output->current = -1;
 }
 
@@ -177,19 +230,20 @@ static slc_status sort_operands(slci_run *run) {
         const slc_access access = run->job->operands[o].access;
         const slc_plan_operand *planned = &run->plan->operand[o];
         SLC_TRY(slc_job_tile_layout(run->job, o, run->plan->tile, &run->layout[o]));
-        const bool is_input = access == SLC_ACCESS_IN;
-        const int most_buffers = is_input ? SLCI_MAX_LINES : SLCI_OUT_BUFFERS;
-        const int most_staging = is_input ? SLCI_MAX_LINES : SLC_DRAIN_PIECES;
+        if (run->job->operands[o].is_sparse) {
+            SLC_TRY(add_sparse(run, o));
+            continue;
+        }
         if (access != SLC_ACCESS_WORK &&
-            (planned->n_buffers < 1 || planned->n_buffers > most_buffers ||
-             planned->n_staging < 1 || planned->n_staging > most_staging)) {
+            (planned->n_buffers < 1 || planned->n_buffers > SLCI_MAX_LINES ||
+             planned->n_staging < 1 || planned->n_staging > SLCI_MAX_LINES)) {
             return SLC_FAIL(SLC_ERROR_ARGUMENT,
                             "plan: operand %s has %d buffers and %d for staging, expected 1 to %d "
-                            "and 1 to %d",
+                            "of each",
                             run->job->operands[o].name, planned->n_buffers, planned->n_staging,
-                            most_buffers, most_staging);
+                            SLCI_MAX_LINES);
         }
-        if (is_input) {
+        if (access == SLC_ACCESS_IN) {
             add_input(run, o);
         } else if (access != SLC_ACCESS_WORK) {
             add_output(run, o);
@@ -218,15 +272,29 @@ static slc_status carve(slci_run *run) {
     for (int i = 0; i < run->n_outputs; i++) {
         SLC_TRY(create_output(run, &arena, &maker, &run->output[i]));
     }
-    SLC_TRY(create_ring(run, &arena, &maker));
+    SLC_TRY(create_tiles(run, &arena, &maker));
+    if (slci_loop_is_wanted(run)) {
+        void *state = NULL;
+        SLC_TRY(staging_take(&maker, (int64_t)sizeof *run->loop, &state));
+        run->loop = state;
+    }
+    SLC_TRY(create_ring(run));
+    if (run->plan->mapped_bytes > 0) {
+        SLC_TRY(slc_budget_reserve(run->options->budget, SLC_SPACE_HOST, run->plan->mapped_bytes,
+                                   "mapped arrays"));
+        run->host_reserved += run->plan->mapped_bytes;
+    }
+    for (int i = 0; i < run->n_sparse; i++) {
+        SLC_TRY(create_sparse(run, &arena, &maker, &run->sparse[i]));
+    }
     staging_warn(run);
-    return SLC_OK;
+    return slci_tier_create(run);
 }
 
 slc_status slci_buffers_create(slci_run *run) {
     run->n_ring = run->plan->n_slots + 1;
-    if (run->n_ring > SLCI_MAX_RING) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "plan: %d slots, at most %d are possible",
+    if (run->plan->n_slots < 1 || run->n_ring > SLCI_MAX_RING) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "plan: %d slots, 1 to %d are possible",
                         run->plan->n_slots, SLCI_MAX_LINES);
     }
     SLC_TRY(sort_operands(run));
@@ -248,7 +316,6 @@ static void destroy_events(slci_run *run) {
         for (int l = 0; l < run->group[g].n_lines; l++) {
             slc_event_destroy(run->group[g].line[l].copy_begin);
             slc_event_destroy(run->group[g].line[l].arrived);
-            slc_event_destroy(run->group[g].line[l].released);
         }
     }
     for (int i = 0; i < run->n_outputs; i++) {
@@ -256,15 +323,16 @@ static void destroy_events(slci_run *run) {
             slc_event_destroy(run->output[i].buffer[b].complete);
         }
         for (int p = 0; p < run->output[i].n_pieces; p++) {
-            slc_event_destroy(run->output[i].piece_begin[p]);
-            slc_event_destroy(run->output[i].piece_end[p]);
+            slc_event_destroy(run->output[i].piece[p].begin);
+            slc_event_destroy(run->output[i].piece[p].end);
         }
     }
     for (int r = 0; r < run->n_ring; r++) {
-        slc_event_destroy(run->ring[r].ready);
         slc_event_destroy(run->ring[r].begin);
         slc_event_destroy(run->ring[r].end);
     }
+    slc_event_destroy(run->tiles.ready[0]);
+    slc_event_destroy(run->tiles.ready[1]);
 }
 
 void slci_buffers_release(slci_run *run) {
@@ -272,10 +340,13 @@ void slci_buffers_release(slci_run *run) {
     slc_stream_destroy(run->compute);
     slc_stream_destroy(run->copy_out);
     destroy_events(run);
+    slci_graph_clear(run);
     for (int i = 0; i < run->n_staging; i++) {
         slc_pinned_release(run->device, &run->staging[i]);
     }
     free(run->staging);
+    slci_sparse_release(run);
+    slci_tier_release(run);
     slc_device_release(run->device, run->d_slab);
     slc_budget_release(run->options->budget, SLC_SPACE_DEVICE, run->device_reserved);
     slc_budget_release(run->options->budget, SLC_SPACE_HOST, run->host_reserved);

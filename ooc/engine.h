@@ -40,12 +40,16 @@ typedef struct slc_engine_options {
     slc_trace *trace;           /* gets a slice for every stage of every tile; may be NULL */
 } slc_engine_options;
 
-/* What a run did. Seconds of a stage are the union of the intervals in which it was busy. */
+/* What a run did. Seconds of a stage are the union of the intervals in which it was busy. Where a tile
+ * takes less than 2 ms by the plan and there is no trace, one in eight copies and kernels is timed,
+ * and their seconds are scaled up to all of them. */
 typedef struct slc_engine_report {
     int64_t n_tiles;
     int64_t bytes_read; /* decoded, from sources */
     int64_t bytes_tier; /* from the host tier instead */
     int64_t bytes_h2d, bytes_d2h, bytes_written;
+    int64_t n_iterations;      /* of tiles that loop (slc_job.most_iterations), all together */
+    int64_t n_unfinished;      /* of them those that were not done after the most iterations */
     int64_t device_peak_bytes; /* the slab */
     int64_t host_peak_bytes;   /* staging (pinned or not), tier and mapped arrays */
     int64_t tier_bytes;        /* most that the host tier held */

@@ -1,4 +1,4 @@
-/* What the files of the engine share: the run, its input groups, its output buffers.
+/* What the files of the engine share: the run, its inputs, its output buffers.
  * Read ooc/engine.c first; it draws the states. Nothing here is public.
  */
 #ifndef SLC_OOC_ENGINE_INTERNAL_H
@@ -10,88 +10,131 @@
 #include "core/arena.h"
 #include "core/clock.h"
 #include "core/queue.h"
+#include "ooc/checkpoint.h"
 #include "ooc/engine.h"
+#include "ooc/input_internal.h"
 
-/* Slots are small numbers: the planner never asks for more. */
-#define SLCI_MAX_LINES 16
 #define SLCI_MAX_RING (SLCI_MAX_LINES + 1)
-#define SLCI_OUT_BUFFERS 2 /* as many as ooc/plan.c asks for */
 
-typedef struct slci_run slci_run;
-typedef struct slci_group slci_group;
-
-typedef enum slci_line_state {
-    SLCI_LINE_EMPTY,
-    SLCI_LINE_FILLING,  /* a pool task reads into staging */
-    SLCI_LINE_FULL,     /* staging holds a tile */
-    SLCI_LINE_ON_DEVICE /* its copy is enqueued; staging is free once `arrived` has happened */
-} slci_line_state;
-
-/* One buffer of an input group: staging and device memory for one tile of each of its operands. */
-typedef struct slci_line {
-    slci_group *group;
-    slci_line_state state; /* guarded by the run's mutex while FILLING */
-    slc_tile tile;
-    void *staging[SLC_MAX_FIELDS];
-    void *d_data[SLC_MAX_FIELDS];
-    slc_event *copy_begin; /* copy-in stream */
-    slc_event *arrived;    /* copy-in stream */
-    slc_event *released;   /* compute stream: the last tile that uses the line has run */
-    bool is_timed;         /* copy_begin and arrived hold an interval not yet counted */
-} slci_line;
-
-/* The inputs that one source delivers in one call. Fills are numbered; fill k lives in line
- * k mod n_lines. */
-struct slci_group {
-    slci_run *run;
-    slc_source *source;
-    int n_operands;
-    int operand[SLC_MAX_FIELDS];
-    int n_lines;
-    slci_line line[SLCI_MAX_LINES];
-    int64_t n_started;   /* fills given to the pool */
-    int64_t n_on_device; /* fills whose copy is enqueued; the newest one is in use */
-    int64_t next_step;   /* the step that needs fill n_started; n_tiles: there is none */
-    slc_tile current;    /* of the fill in use; its line may already be reading the next one */
-};
+typedef struct slci_output slci_output;
 
 /* One device buffer of an output or update, and its way to the sink. */
 typedef struct slci_out_buffer {
     slci_run *run;
+    slci_output *output;
     int operand;
     void *d_data;
     slc_tile tile;
-    slc_event *complete; /* compute stream */
+    slc_event *complete; /* compute stream; where the writer copies */
     bool is_draining;    /* guarded by the run's mutex */
 } slci_out_buffer;
 
-typedef struct slci_output {
+/* One staging buffer of an output, and what is in it or on its way there. */
+typedef struct slci_out_piece {
+    slci_out_buffer *buffer; /* whose part it holds */
+    slc_box box;             /* that part, within the whole array */
+    bool is_last;            /* of the buffer */
+    bool is_timed;           /* begin was recorded */
+    void *staging;
+    slc_event *begin, *end; /* copy-out stream */
+    slc_event *landed;      /* `end` of the piece whose copy brought it: its own, or one behind */
+    int n_copied_with;      /* pieces that its copy brought; 0: it came with another */
+} slci_out_piece;
+
+struct slci_output {
     int operand;
     int n_buffers;
-    slci_out_buffer buffer[SLCI_OUT_BUFFERS];
-    int current; /* buffer in use, -1 before the first tile */
+    slci_out_buffer buffer[SLCI_MAX_LINES];
+    int current;    /* buffer in use, -1 before the first tile */
+    bool is_kept;   /* what the current buffer holds was handed over, or a state has it */
+    bool is_direct; /* every buffer has a staging piece of its own that holds all of it */
+    int first_waiting, n_waiting; /* of these, complete buffers whose copy is not enqueued yet */
+    int64_t newest_tile;          /* of the round, after which the last of them is complete */
     int n_pieces;
-    void *staging[SLC_DRAIN_PIECES];
-    slc_event *piece_begin[SLC_DRAIN_PIECES];
-    slc_event *piece_end[SLC_DRAIN_PIECES];
-} slci_output;
+    slci_out_piece piece[SLCI_MAX_LINES];
+    int64_t n_copied, n_written; /* pieces; the writer's, where it copies */
+};
 
-/* A tile description on its way through the device. */
+/* A tile on its way through the device. */
 typedef struct slci_ring_entry {
-    slc_tile *staging;
-    slc_tile *d_tile;
-    slc_event *ready; /* copy-in stream: description and inputs are there */
-    slc_event *begin; /* compute stream */
-    slc_event *end;   /* compute stream */
+    slc_event *begin; /* compute stream; where the tile is timed */
+    slc_event *end;   /* compute stream; behind what `leave` enqueues after the tile, too */
     int64_t step;     /* of the plan */
+    bool is_timed;
     bool is_in_flight;
 } slci_ring_entry;
+
+/* Descriptions of tiles for the device. Two halves: one is sent, in one copy, when its first tile is
+ * enqueued, and the other's tiles have run by then. */
+typedef struct slci_tiles {
+    int n_half;
+    slc_tile *staging;   /* [2 · n_half] */
+    slc_tile *d_tile;    /* [2 · n_half] */
+    slc_event *ready[2]; /* copy-in stream */
+} slci_tiles;
+
+/* Time of a stage, by the events around some of its work. */
+typedef struct slci_timed {
+    int64_t ns;         /* of what was timed */
+    int64_t n, n_timed; /* pieces of work, and how many of them were timed */
+} slci_timed;
+
+/* A stream's clock against the host's, for the trace. */
+typedef enum slci_clock {
+    SLCI_CLOCK_COPY_IN,
+    SLCI_CLOCK_COMPUTE,
+    SLCI_CLOCK_COPY_OUT,
+    SLCI_CLOCKS
+} slci_clock;
+
+typedef struct slci_trace_clock {
+    slc_event *origin;
+    int64_t origin_ns; /* slc_clock_ns when it happened */
+} slci_trace_clock;
+
+/* What a stream did between two events. */
+typedef struct slci_trace_interval {
+    slc_trace_stage stage; /* H2D, KERNEL or D2H */
+    slc_event *begin;
+    int64_t tile, duration_ns, bytes;
+} slci_trace_interval;
+
+/* A part of the iteration space that is still to be done. Of an axis in `begun`, tiles before this part
+ * have had the current value, so that `enter` was called for it; of one in `unfinished`, later parts
+ * have it, so that `leave` comes with them. One bit an axis. */
+typedef struct slci_region {
+    slc_box box;
+    uint32_t begun, unfinished;
+} slci_region;
+
+/* What slc_execute tells the engine besides its options. Zeros: a run that stands for itself. */
+typedef struct slci_part {
+    slc_checkpoint *checkpoint;
+    slci_region region;       /* masks of what is run */
+    const slci_region *later; /* what is run after it in this round, by other plans */
+    int64_t n_later;
+    int64_t round;        /* that the run begins with */
+    bool is_part;         /* rounds and the job's finish are the caller's */
+    bool is_slab_refused; /* set by the engine: nothing has run, and a smaller plan may */
+} slci_part;
+
+/* A tile recorded as a graph, for one set of buffers. */
+typedef struct slci_graph {
+    const slc_tile *d_tile;
+    void *d_operand[SLC_MAX_OPERANDS];
+    void *graph;
+    void *loop; /* repeats `graph`; NULL where the job does not loop */
+} slci_graph;
+
+/* As many sets of buffers as may meet: those of 16 descriptions, of 3 lines and of 2 outputs are 48. */
+#define SLCI_MAX_GRAPHS 64
 
 struct slci_run {
     const slc_job *job;
     const slc_plan *plan;
     const slc_engine_options *options;
     slc_device *device;
+    slci_part *part;
 
     slc_stream *copy_in, *compute, *copy_out;
     void *d_slab;
@@ -99,16 +142,27 @@ struct slci_run {
     int64_t device_reserved, host_reserved;
     slc_pinned *staging; /* [n_staging]: one piece if it can be pinned whole, else one a buffer */
     int n_staging;
-    int64_t pageable_bytes;
+    int64_t staging_bytes, pageable_bytes; /* all of it, and what could not be pinned */
+    void *tier;                            /* tier_bytes of the plan, mapped */
+    int64_t tier_bytes;                    /* of `tier`; 0: there is none */
 
     slc_layout layout[SLC_MAX_OPERANDS]; /* of a full tile */
-    void *d_work[SLC_MAX_OPERANDS];
+    void *d_work[SLC_MAX_OPERANDS];      /* work operands, and sparse ones */
+    int n_sparse;
+    slci_sparse sparse[SLC_MAX_OPERANDS];
     int n_groups;
     slci_group group[SLC_MAX_OPERANDS];
     int n_outputs;
     slci_output output[SLC_MAX_OPERANDS];
     int n_ring;
-    slci_ring_entry ring[SLCI_MAX_RING];
+    slci_ring_entry ring[SLCI_MAX_RING]; /* tile n of the round is at n mod n_ring */
+    slci_tiles tiles;
+    int n_graphs,
+        next_graph; /* next_graph: where the one that is needed next is looked for first */
+    slci_graph graph[SLCI_MAX_GRAPHS];
+    slc_loop_state *loop;  /* staging for a loop's state; NULL where the job does not loop */
+    bool loops_by_hand;    /* the device cannot */
+    int64_t timing_stride; /* one in so many tiles, copies in and pieces out is timed */
 
     slc_task_group *reads;
     slc_queue *drains; /* of slci_out_buffer */
@@ -119,41 +173,79 @@ struct slci_run {
     pthread_cond_t changed;
     slc_failure failure; /* the first one wins */
 
+    slci_trace_clock clock[SLCI_CLOCKS]; /* where there is a trace */
     slc_busy read_busy, write_busy;
-    int64_t h2d_ns, kernel_ns, d2h_ns; /* d2h_ns belongs to the writer until it is joined */
+    slci_timed h2d, kernel, d2h; /* d2h belongs to the writer until it is joined */
+    int64_t load_ns;             /* of copies of sparse inputs, which are all timed */
     slc_engine_report report;
-    int64_t n_done;
+    int64_t n_done, n_enqueued; /* tiles of this round */
+    int64_t round;
+    slc_tile last; /* the tile enqueued last, also of an earlier round */
+    bool has_last;
 };
 
 /* Keeps the first failure of the run; the calling thread's message goes with it. */
 void slci_run_fail(slci_run *run, slc_status status);
 bool slci_run_has_failed(slci_run *run);
 
-/* slc_engine_run, which also says whether it failed because the device refused the slab: then nothing
- * has run and a smaller plan may. */
+/* SLC_ERROR_INTERRUPTED when the caller wants the run to stop. */
+SLC_MUST_USE slc_status slci_run_check_cancel(const slci_run *run);
+
+/* slc_engine_run as a part of something larger. */
 SLC_MUST_USE slc_status slci_engine_run(const slc_job *job, const slc_plan *plan,
-                                        const slc_engine_options *options,
-                                        slc_engine_report *report, bool *is_slab_refused);
+                                        const slc_engine_options *options, slci_part *part,
+                                        slc_engine_report *report);
+
+/* Has `stream` wait until tile number `n` of the round has run; nothing where that is known. */
+SLC_MUST_USE slc_status slci_run_wait_for_tile(slci_run *run, slc_stream *stream, int64_t n);
+
+/* Depth of the outermost loop whose value differs between two tiles; 0 when there is no tile yet. */
+int slci_changed_depth(const slci_run *run, const slc_tile *before, const slc_tile *now);
+
+/* Waits until everything enqueued for the device has run; gives a finished output tile to the writer.
+ */
+SLC_MUST_USE slc_status slci_run_quiesce(slci_run *run);
+SLC_MUST_USE slc_status slci_run_hand_over(slci_run *run, slci_output *output);
+
+/* ooc/resume.c: what a run with a checkpoint does besides; without one they do nothing. visit is called
+ * between two tiles, with the next one, or NULL after the last: it writes a state when one is due, or
+ * wanted because the run is to stop. fill_update brings back what an earlier run had summed of an
+ * output's new tile, fill_work what a work operand held. next_round counts rounds. */
+SLC_MUST_USE slc_status slci_checkpoint_visit(slci_run *run, const slc_tile *next);
+SLC_MUST_USE slc_status slci_checkpoint_fill_update(slci_run *run, const slci_out_buffer *buffer);
+SLC_MUST_USE slc_status slci_checkpoint_fill_work(slci_run *run, const slc_tile *tile);
+void slci_checkpoint_next_round(slci_run *run);
+
+/* Whether a region that is left touches `box` of operand `o`. */
+bool slci_regions_touch(const slc_job *job, const slci_region *region, int64_t n_regions, int o,
+                        const slc_box *box);
+
+/* ooc/checkpoint_journal.c: a box has gone to its sink. */
+void slci_checkpoint_drained(slci_run *run, int operand, const slc_box *box, const void *data);
 
 /* ooc/buffers.c: carves slab and staging as the plan says, makes streams and events. Everything is
  * released by slci_buffers_release, also after a failure half-way. */
 SLC_MUST_USE slc_status slci_buffers_create(slci_run *run);
 void slci_buffers_release(slci_run *run);
 
-/* ooc/fill.c. The first step at or after `step` that the job does not skip; whether operand `o` needs
- * another box for `b` than for `a`. */
-int64_t slci_visited_step(const slci_run *run, int64_t step);
-bool slci_needs_other_box(const slci_run *run, int o, const slc_tile *a, const slc_tile *b);
+/* ooc/graph.c. Enqueues the tile function's work; where the plan says so, as a graph that is recorded
+ * when its set of buffers first meets. clear forgets all graphs; nothing launched may still run. */
+SLC_MUST_USE slc_status slci_graph_enqueue(slci_run *run, const slc_tile_arguments *arguments);
+void slci_graph_clear(slci_run *run);
 
-/* start gives the pool the reads that have a free line; one whose copy has not run yet is waited for
- * only when `must_start` says that the next fill is needed now. advance makes the newest fill on the
- * device the one that `tile` needs. count_copy adds a finished copy's time to the run's. */
-SLC_MUST_USE slc_status slci_fill_start(slci_run *run, slci_group *group, bool must_start);
-SLC_MUST_USE slc_status slci_fill_advance(slci_run *run, slci_group *group, const slc_tile *tile);
-SLC_MUST_USE slc_status slci_fill_count_copy(slci_run *run, slci_line *line);
+/* ooc/trace_run.c: what the run adds to its trace; nothing happens where there is none. start takes
+ * the streams' clocks. now is the host's clock, which host and wait take as the begin of what ends when
+ * they are called; a wait's name has static storage. */
+SLC_MUST_USE slc_status slci_trace_start(slci_run *run);
+void slci_trace_release(slci_run *run);
+int64_t slci_trace_now(const slci_run *run);
+void slci_trace_host(const slci_run *run, slc_trace_stage stage, int64_t tile, int64_t begin_ns,
+                     int64_t bytes);
+void slci_trace_wait(const slci_run *run, const char *name, int64_t tile, int64_t begin_ns);
+SLC_MUST_USE slc_status slci_trace_stream(const slci_run *run, const slci_trace_interval *interval);
 
-/* ooc/drain.c: the writer thread. hand_over gives it a complete buffer; wait blocks until the buffer
- * is free again. */
+/* ooc/drain.c: the way of outputs. hand_over gives a complete buffer to the writer thread, after the
+ * tile enqueued last; wait blocks until the buffer is free again. */
 SLC_MUST_USE slc_status slci_drain_start(slci_run *run);
 SLC_MUST_USE slc_status slci_drain_hand_over(slci_run *run, slci_out_buffer *buffer);
 void slci_drain_wait(slci_run *run, const slci_out_buffer *buffer);

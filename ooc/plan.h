@@ -24,7 +24,7 @@ extern "C" {
  * result, only which plan is taken. */
 typedef struct slc_rates {
     double disk_bytes_per_s; /* stored bytes from files */
-    double read_bytes_per_s; /* from the source, decoded, all threads together */
+    double read_bytes_per_s; /* decoding of what was fetched, all threads together */
     double tier_bytes_per_s; /* from RAM into staging, all threads together */
     double h2d_bytes_per_s;
     double d2h_bytes_per_s;
@@ -38,7 +38,8 @@ typedef struct slc_rates {
 typedef enum slc_sparse_choice {
     SLC_SPARSE_AUTO, /* whichever is faster, of what fits */
     SLC_SPARSE_RESIDENT,
-    SLC_SPARSE_MAPPED
+    SLC_SPARSE_MAPPED,
+    SLC_SPARSE_STREAMED /* for jobs that can do without a sparse operand; to the planner: auto */
 } slc_sparse_choice;
 
 typedef struct slc_plan_request {
@@ -58,9 +59,9 @@ typedef struct slc_plan_request {
     double stored_share[SLC_MAX_OPERANDS]; /* stored bytes of an input per decoded byte; 0: 1 */
     slc_sparse_choice sparse;
     bool no_tier; /* decoded tiles are not kept in RAM */
-    slc_box
-        region; /* the part of the iteration space to plan for: rank n_axes, begins and ends on */
-                /* granules or the axis's end; rank 0: all of it */
+    /* The part of the iteration space to plan for: rank n_axes, begins and ends on granules or the
+     * axis's end. Halos at its edges still read their neighbours. Rank 0: all of it. */
+    slc_box region;
 } slc_plan_request;
 
 /* Staging pieces of an output at most: one is written to the sink while the next one is copied. */
@@ -74,17 +75,23 @@ typedef enum slc_placement {
 
 typedef struct slc_plan_operand {
     slc_placement placement;
-    int n_buffers;         /* device buffers */
-    int n_staging;         /* pinned host buffers; 0 for work operands */
-    int64_t tile_bytes;    /* of a full tile */
-    int64_t staging_bytes; /* of one staging buffer: a full tile, or the piece that is drained */
-    int64_t n_moves;       /* tiles loaded or drained over the run */
-    int64_t bytes_moved;   /* over the link, whole run, edge tiles counted exactly */
-    /* Host tier: of each `tier_cycle` tiles that come round again, the first `n_tier_tiles` are kept
-     * decoded in RAM after their first read. 0: none are kept. Inputs indexed by the same axes, which
-     * one source may deliver together, have equal numbers here. */
-    int64_t tier_cycle, n_tier_tiles;
-    int64_t bytes_read; /* from the source; the rest of bytes_moved comes from the tier */
+    int n_buffers;      /* device buffers; 0 if mapped */
+    int n_staging;      /* pinned host buffers; 0 for work operands and mapped ones */
+    int64_t tile_bytes; /* of a full tile; of the whole array if sparse */
+    /* Of one staging buffer: a full tile; the piece that is drained; of a sparse input, the piece that
+     * is loaded. */
+    int64_t staging_bytes;
+    int64_t n_moves;     /* tiles loaded or drained over the run; a sparse input is loaded once */
+    int64_t bytes_moved; /* over the link, whole run, edge tiles counted exactly; 0 if mapped */
+    /* Host tier, see slc_plan_tier_use. `tier_cycle` different tiles come round again with each turn of
+     * the loop at depth `tier_depth`, `tier_rounds` times in all before others take their place; the
+     * first `n_tier_tiles` of them are kept decoded in RAM, each in a buffer of tile_bytes. 0: none is,
+     * and the other three mean nothing. Inputs that the same moving axes index, which one source may
+     * deliver together, have equal numbers here. */
+    int64_t tier_cycle, tier_rounds, n_tier_tiles;
+    int tier_depth;
+    int64_t bytes_read; /* from the source; the rest of bytes_moved comes from the tier. A sparse */
+                        /* input is read once, before the first tile */
     double touches;     /* sparse: elements touched over the run, about */
     char why[160];      /* sparse: why it is resident or mapped, one sentence; else "" */
 } slc_plan_operand;
@@ -116,14 +123,20 @@ typedef struct slc_plan {
     int64_t bytes_read;               /* decoded, from sources */
     int64_t bytes_tier;               /* from the host tier instead */
     int64_t bytes_h2d, bytes_d2h, bytes_written;
-    double unit_reads; /* how often a natural unit is decoded in one pass, on average; */
-                       /* 1: tiles are whole units, or there are no units */
-    double seconds_read, seconds_h2d, seconds_kernel, seconds_d2h, seconds_write;
+    double unit_reads;   /* how often a natural unit is decoded in one pass, on average; */
+                         /* 1: tiles are whole units, or there are no units */
+    double seconds_read; /* fetching, decoding, and copies to and from the tier: the same threads */
+    double seconds_h2d, seconds_kernel, seconds_d2h, seconds_write;
     double seconds_total; /* expected, stages overlapping */
     double seconds_tile;  /* kernel time of a full tile */
+    /* Each tile's launches are recorded once for each set of buffers and replayed as one, because they
+     * would take over 5 % of the tile's time. */
+    bool uses_graphs;
     slc_bottleneck bottleneck;
-    int64_t smallest_device_bytes; /* the least device and host budgets any plan works with */
-    int64_t smallest_host_bytes;
+    /* The least device budget that works with the request's host budget, and the least host budget that
+     * works with its device budget. (Where the other one is too small for any plan, the least at
+     * all.) */
+    int64_t smallest_device_bytes, smallest_host_bytes;
 } slc_plan;
 
 SLC_API slc_rates slc_rates_default(slc_device_kind device);
@@ -136,6 +149,27 @@ SLC_API SLC_MUST_USE slc_status slc_plan_make(const slc_job *job, const slc_plan
 
 /* Tile number `index` (0 … n_tiles - 1) in the order of the run. */
 SLC_API slc_tile slc_plan_tile(const slc_plan *plan, const slc_job *job, int64_t index);
+
+/* What the host tier does for one fill of an input. */
+typedef enum slc_tier_move {
+    SLC_TIER_READ,          /* read from the source; not kept */
+    SLC_TIER_READ_AND_KEEP, /* read from the source, then kept in `slot` */
+    SLC_TIER_FROM_KEPT      /* `slot` holds it: the source is not asked */
+} slc_tier_move;
+
+typedef struct slc_tier_use {
+    slc_tier_move move;
+    int64_t fill; /* number of the fill among the operand's own, in the order of the run, from 0 */
+    int64_t slot; /* 0 … n_tier_tiles - 1; -1 for SLC_TIER_READ */
+    int64_t set;  /* rises when the kept tiles make room for others: a slot's content is the tile */
+                  /* that is asked for when it was kept in the same set, and only then */
+} slc_tier_use;
+
+/* How input `operand` (not sparse) gets its tile for tile number `index` of the run. This is the only
+ * home of the rule: the plan's bytes are counted by it. A run that skips tiles may find that a slot
+ * to be taken from was not kept in `set`; then it reads the tile and keeps it. */
+SLC_API slc_tier_use slc_plan_tier_use(const slc_plan *plan, const slc_job *job, int operand,
+                                       int64_t index);
 
 /* "kernel", "reading", ... Static storage. */
 SLC_API const char *slc_bottleneck_name(slc_bottleneck bottleneck);

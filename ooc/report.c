@@ -7,11 +7,15 @@
 void slc_engine_report_add(slc_engine_report *sum, const slc_engine_report *more) {
     sum->n_tiles += more->n_tiles;
     sum->bytes_read += more->bytes_read;
+    sum->bytes_tier += more->bytes_tier;
     sum->bytes_h2d += more->bytes_h2d;
     sum->bytes_d2h += more->bytes_d2h;
     sum->bytes_written += more->bytes_written;
+    sum->n_iterations += more->n_iterations;
+    sum->n_unfinished += more->n_unfinished;
     sum->device_peak_bytes = slc_max_i64(sum->device_peak_bytes, more->device_peak_bytes);
     sum->host_peak_bytes = slc_max_i64(sum->host_peak_bytes, more->host_peak_bytes);
+    sum->tier_bytes = slc_max_i64(sum->tier_bytes, more->tier_bytes);
     sum->pageable_bytes = slc_max_i64(sum->pageable_bytes, more->pageable_bytes);
     sum->seconds_total += more->seconds_total;
     sum->seconds_read += more->seconds_read;

@@ -1,57 +1,6 @@
-#include "tests/support/test_fixture.h"
-#include "tests/support/test_jobs.h"
+#include "tests/support/test_runs.h"
 
-/* Everything a run needs, on one device. */
-typedef struct bench {
-    test_fixture fixture;
-    slc_budget *budget;
-    int n_warnings;
-    slc_log log;
-} bench;
-
-static void count_warnings(void *context, slc_log_level level, const char *text) {
-    (void)text;
-    if (level == SLC_LOG_WARNING) {
-        (*(int *)context)++;
-    }
-}
-
-static void bench_open(void **state, bench *out) {
-    memset(out, 0, sizeof *out);
-    test_fixture_open(*state, &out->fixture);
-    TEST_OK(slc_budget_create(1ll << 32, 1ll << 32, &out->budget));
-    slc_log_init(&out->log, SLC_LOG_WARNING, count_warnings, &out->n_warnings);
-}
-
-/* Nothing may stay reserved, and the checking device may see no leak. */
-static void bench_close(bench *self) {
-    assert_int_equal(slc_budget_get(self->budget, SLC_SPACE_DEVICE).used_bytes, 0);
-    assert_int_equal(slc_budget_get(self->budget, SLC_SPACE_HOST).used_bytes, 0);
-    slc_budget_destroy(self->budget);
-    slc_log_destroy(&self->log);
-    test_fixture_close(&self->fixture);
-}
-
-/* What every run has; tests add what they are about. */
-static slc_engine_options options_of(bench *self, slc_device *device, test_bound_job *bound) {
-    const slc_engine_options options = {.device = device,
-                                        .pool = self->fixture.pool,
-                                        .budget = self->budget,
-                                        .bindings = bound->bindings,
-                                        .log = &self->log};
-    return options;
-}
-
-/* A plan with tiles as given, and room for everything. */
-static void plan_tiles(const slc_job *job, int64_t rows, int64_t y, int64_t x, slc_plan *plan) {
-    const slc_plan_request request = {.device_budget_bytes = 1 << 20,
-                                      .host_budget_bytes = 1 << 20,
-                                      .allocation_unit_bytes = 1,
-                                      .force_tile = {rows, y, x}};
-    TEST_OK(slc_plan_make(job, &request, plan));
-}
-
-static slc_status run_on(bench *self, slc_device *device, test_bound_job *bound,
+static slc_status run_on(test_bench *self, slc_device *device, test_bound_job *bound,
                          int64_t device_bytes, int max_slots, slc_plan *plan,
                          slc_engine_report *report) {
     const slc_plan_request request = {.device_budget_bytes = device_bytes,
@@ -60,11 +9,11 @@ static slc_status run_on(bench *self, slc_device *device, test_bound_job *bound,
                                       .seconds_per_point = 1e-9,
                                       .max_slots = max_slots};
     SLC_TRY(slc_plan_make(&bound->job, &request, plan));
-    const slc_engine_options options = options_of(self, device, bound);
+    const slc_engine_options options = test_bench_options(self, device, bound);
     return slc_engine_run(&bound->job, plan, &options, report);
 }
 
-static slc_status run(bench *self, test_bound_job *bound, int64_t device_bytes, int max_slots,
+static slc_status run(test_bench *self, test_bound_job *bound, int64_t device_bytes, int max_slots,
                       slc_plan *plan, slc_engine_report *report) {
     return run_on(self, self->fixture.device, bound, device_bytes, max_slots, plan, report);
 }
@@ -77,19 +26,9 @@ static int64_t smallest(const slc_job *job) {
     return plan.smallest_device_bytes;
 }
 
-static void check_report(const slc_plan *plan, const slc_engine_report *report) {
-    assert_int_equal(report->n_tiles, plan->n_tiles);
-    assert_int_equal(report->bytes_read, plan->bytes_read);
-    assert_int_equal(report->bytes_h2d, plan->bytes_h2d);
-    assert_int_equal(report->bytes_d2h, plan->bytes_d2h);
-    assert_int_equal(report->bytes_written, plan->bytes_written);
-    assert_int_equal(report->device_peak_bytes, plan->device_peak_bytes);
-    assert_int_equal(report->host_peak_bytes, plan->host_peak_bytes);
-}
-
 static void product_at_every_budget(void **state) {
-    bench self;
-    bench_open(state, &self);
+    test_bench self;
+    test_bench_open(state, &self);
     const slc_job job = test_product_job(300, 37, 21, 8, 8);
     const int64_t least = smallest(&job);
     for (int i = 0; i < 12; i++) {
@@ -99,15 +38,15 @@ static void product_at_every_budget(void **state) {
         slc_engine_report report;
         TEST_OK(run(&self, &bound, least + i * i * least / 2, 1 + i % 4, &plan, &report));
         assert_int_equal(test_product_errors(&bound), 0);
-        check_report(&plan, &report);
+        test_check_report(&plan, &report);
         test_unbind(&bound);
     }
-    bench_close(&self);
+    test_bench_close(&self);
 }
 
 static void turn_at_every_budget(void **state) {
-    bench self;
-    bench_open(state, &self);
+    test_bench self;
+    test_bench_open(state, &self);
     const slc_job job = test_turn_job(97, 103, 5);
     const int64_t least = smallest(&job);
     for (int i = 0; i < 8; i++) {
@@ -117,16 +56,16 @@ static void turn_at_every_budget(void **state) {
         slc_engine_report report;
         TEST_OK(run(&self, &bound, least + i * i * least, 1 + i % 4, &plan, &report));
         assert_int_equal(test_turn_errors(&bound), 0);
-        check_report(&plan, &report);
+        test_check_report(&plan, &report);
         test_unbind(&bound);
     }
-    bench_close(&self);
+    test_bench_close(&self);
 }
 
 /* With copies delayed at random (the checking device), a missing event would show here. */
 static void a_hundred_runs_are_alike(void **state) {
-    bench self;
-    bench_open(state, &self);
+    test_bench self;
+    test_bench_open(state, &self);
     for (int i = 0; i < 100; i++) {
         test_bound_job bound;
         test_product_bind(64, 8, 8, 4, 4, NULL, &bound);
@@ -136,12 +75,12 @@ static void a_hundred_runs_are_alike(void **state) {
         assert_int_equal(test_product_errors(&bound), 0);
         test_unbind(&bound);
     }
-    bench_close(&self);
+    test_bench_close(&self);
 }
 
 static void an_empty_job_gives_zeros(void **state) {
-    bench self;
-    bench_open(state, &self);
+    test_bench self;
+    test_bench_open(state, &self);
     test_bound_job bound;
     test_product_bind(0, 8, 8, 4, 4, NULL, &bound);
     slc_plan plan;
@@ -151,7 +90,7 @@ static void an_empty_job_gives_zeros(void **state) {
         assert_int_equal(bound.out[i], 0);
     }
     test_unbind(&bound);
-    bench_close(&self);
+    test_bench_close(&self);
 }
 
 static bool is_in_last_rows(const void *state, const slc_tile *tile) {
@@ -160,14 +99,14 @@ static bool is_in_last_rows(const void *state, const slc_tile *tile) {
 }
 
 static void skips_tiles_that_are_not_touched(void **state) {
-    bench self;
-    bench_open(state, &self);
+    test_bench self;
+    test_bench_open(state, &self);
     test_bound_job bound;
     test_product_bind(64, 8, 8, 8, 8, NULL, &bound);
     bound.job.touches = is_in_last_rows;
     slc_plan plan;
-    plan_tiles(&bound.job, 8, 8, 8, &plan);
-    const slc_engine_options options = options_of(&self, self.fixture.device, &bound);
+    test_plan_tiles(&bound.job, 8, 8, 8, &plan);
+    const slc_engine_options options = test_bench_options(&self, self.fixture.device, &bound);
     slc_engine_report report;
     TEST_OK(slc_engine_run(&bound.job, &plan, &options, &report));
     assert_int_equal(report.n_tiles, 4);
@@ -177,13 +116,13 @@ static void skips_tiles_that_are_not_touched(void **state) {
     }
     assert_int_equal(bound.out[3 * 8 + 5], sum);
     test_unbind(&bound);
-    bench_close(&self);
+    test_bench_close(&self);
 }
 
 /* Each fault at every N until a run gets through: one clear error, nothing held. */
 static void every_fault_is_one_error(void **state) {
-    bench self;
-    bench_open(state, &self);
+    test_bench self;
+    test_bench_open(state, &self);
     for (int kind = 0; kind < 3; kind++) {
         const slc_status expected[] = {SLC_ERROR_INPUT, SLC_ERROR_OUTPUT, SLC_ERROR_DEVICE};
         int64_t n = 1;
@@ -205,24 +144,21 @@ static void every_fault_is_one_error(void **state) {
         }
         assert_true(n > 2);
     }
-    bench_close(&self);
+    test_bench_close(&self);
 }
 
 /* The N-th device call of every kind fails, for every N. */
 static void every_device_call_may_fail(void **state) {
-    bench self;
-    bench_open(state, &self);
+    test_bench self;
+    test_bench_open(state, &self);
     for (int kind = SLC_CHECK_ALLOCATE; kind < SLC_CHECK_KIND_COUNT; kind++) {
         if (kind == SLC_CHECK_PINNED || kind == SLC_CHECK_MAPPED) {
             continue; /* pinned memory falls back; the engine maps nothing */
         }
         bool passed = false;
         for (int64_t n = 1; !passed; n++) {
-            slc_device *inner = NULL;
-            slc_device *check = NULL;
-            TEST_OK(slc_device_create_host(self.fixture.pool, NULL, &inner));
             const slc_check_options options = {.fail_kind = (slc_check_kind)kind, .fail_at = n};
-            TEST_OK(slc_device_create_check(inner, &options, &check));
+            slc_device *check = test_bench_check(&self, &options);
             test_bound_job bound;
             test_product_bind(32, 8, 8, 8, 8, NULL, &bound);
             slc_plan plan;
@@ -239,17 +175,14 @@ static void every_device_call_may_fail(void **state) {
             slc_device_destroy(check);
         }
     }
-    bench_close(&self);
+    test_bench_close(&self);
 }
 
 static void unpinned_staging_warns_once(void **state) {
-    bench self;
-    bench_open(state, &self);
-    slc_device *inner = NULL;
-    slc_device *check = NULL;
-    TEST_OK(slc_device_create_host(self.fixture.pool, NULL, &inner));
+    test_bench self;
+    test_bench_open(state, &self);
     const slc_check_options options = {.pinned_limit_bytes = 2048};
-    TEST_OK(slc_device_create_check(inner, &options, &check));
+    slc_device *check = test_bench_check(&self, &options);
     test_bound_job bound;
     test_product_bind(256, 32, 32, 16, 16, NULL, &bound);
     slc_plan plan;
@@ -262,7 +195,7 @@ static void unpinned_staging_warns_once(void **state) {
     assert_true(report.pageable_bytes < report.host_peak_bytes);
     test_unbind(&bound);
     slc_device_destroy(check);
-    bench_close(&self);
+    test_bench_close(&self);
 }
 
 static void note_progress(void *context, int64_t done_tiles, int64_t n_tiles) {
@@ -273,15 +206,15 @@ static void note_progress(void *context, int64_t done_tiles, int64_t n_tiles) {
 }
 
 static void progress_reaches_the_end_in_single_steps(void **state) {
-    bench self;
-    bench_open(state, &self);
+    test_bench self;
+    test_bench_open(state, &self);
     for (int64_t n_rows = 4; n_rows <= 64; n_rows += 20) {
         test_bound_job bound;
         test_product_bind(n_rows, 8, 8, 4, 4, NULL, &bound);
         slc_plan plan;
-        plan_tiles(&bound.job, 4, 4, 4, &plan);
+        test_plan_tiles(&bound.job, 4, 4, 4, &plan);
         int64_t last[2] = {0, 0};
-        slc_engine_options options = options_of(&self, self.fixture.device, &bound);
+        slc_engine_options options = test_bench_options(&self, self.fixture.device, &bound);
         options.progress = note_progress;
         options.progress_context = last;
         slc_engine_report report;
@@ -290,29 +223,29 @@ static void progress_reaches_the_end_in_single_steps(void **state) {
         assert_int_equal(last[1], plan.n_tiles);
         test_unbind(&bound);
     }
-    bench_close(&self);
+    test_bench_close(&self);
 }
 
 static void cancel_stops_cleanly(void **state) {
-    bench self;
-    bench_open(state, &self);
+    test_bench self;
+    test_bench_open(state, &self);
     test_bound_job bound;
     test_product_bind(64, 8, 8, 4, 4, NULL, &bound);
     slc_plan plan;
-    plan_tiles(&bound.job, 4, 4, 4, &plan);
+    test_plan_tiles(&bound.job, 4, 4, 4, &plan);
     const volatile int cancel = 1;
-    slc_engine_options options = options_of(&self, self.fixture.device, &bound);
+    slc_engine_options options = test_bench_options(&self, self.fixture.device, &bound);
     options.cancel = &cancel;
     slc_engine_report report;
     TEST_FAILS(slc_engine_run(&bound.job, &plan, &options, &report), SLC_ERROR_INTERRUPTED,
                "interrupted");
     test_unbind(&bound);
-    bench_close(&self);
+    test_bench_close(&self);
 }
 
 static void refuses_a_budget_that_is_taken(void **state) {
-    bench self;
-    bench_open(state, &self);
+    test_bench self;
+    test_bench_open(state, &self);
     TEST_OK(slc_budget_reserve(self.budget, SLC_SPACE_DEVICE, (1ll << 32) - 16, "others"));
     test_bound_job bound;
     test_product_bind(64, 8, 8, 4, 4, NULL, &bound);
@@ -321,13 +254,13 @@ static void refuses_a_budget_that_is_taken(void **state) {
     TEST_FAILS(run(&self, &bound, 1 << 20, 2, &plan, &report), SLC_ERROR_MEMORY, "slab");
     slc_budget_release(self.budget, SLC_SPACE_DEVICE, (1ll << 32) - 16);
     test_unbind(&bound);
-    bench_close(&self);
+    test_bench_close(&self);
 }
 
 /* A source or sink that is not what the operand says would be written past the buffers' ends. */
 static void refuses_bindings_that_do_not_fit(void **state) {
-    bench self;
-    bench_open(state, &self);
+    test_bench self;
+    test_bench_open(state, &self);
     test_bound_job bound;
     test_product_bind(64, 8, 8, 4, 4, NULL, &bound);
     slc_plan plan;
@@ -347,11 +280,11 @@ static void refuses_bindings_that_do_not_fit(void **state) {
     TEST_FAILS(run(&self, &bound, 1 << 20, 2, &plan, &report), SLC_ERROR_ARGUMENT, "nothing");
     bound.bindings[1].field = 0;
     TEST_OK(run(&self, &bound, 1 << 20, 2, &plan, &report));
-    plan.operand[2].n_staging = 3;
-    const slc_engine_options options = options_of(&self, self.fixture.device, &bound);
+    plan.operand[2].n_staging = 17;
+    const slc_engine_options options = test_bench_options(&self, self.fixture.device, &bound);
     TEST_FAILS(slc_engine_run(&bound.job, &plan, &options, &report), SLC_ERROR_ARGUMENT, "staging");
     test_unbind(&bound);
-    bench_close(&self);
+    test_bench_close(&self);
 }
 
 int main(void) {

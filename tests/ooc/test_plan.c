@@ -1,5 +1,7 @@
 #include "tests/support/test_jobs.h"
 
+#include "core/clock.h"
+
 /* A request with room for everything and no rounding of the slab. */
 static slc_plan_request roomy(void) {
     return (slc_plan_request){.device_budget_bytes = 1ll << 40,
@@ -209,13 +211,113 @@ static void ordered_axes_turn_fastest(void **state) {
     }
 }
 
-static void refuses_what_it_cannot_place(void **state) {
+/* A part of a job: tiles begin at the part's origin, halos reach beyond it but not beyond the array. */
+static void plans_a_region(void **state) {
     (void)state;
-    slc_job job = test_product_job(100, 8, 8, 4, 4);
-    job.operands[0].is_sparse = true;
-    const slc_plan_request request = roomy();
+    slc_job job = test_turn_job(100, 60, 10);
+    job.operands[0].halo[0] = 3;
+    slc_plan_request request = roomy();
+    request.force_tile[0] = 20;
+    request.force_tile[1] = 60;
+    request.region = (slc_box){.rank = 2, .origin = {40, 30}, .extent = {50, 30}};
     slc_plan plan;
-    TEST_FAILS(slc_plan_make(&job, &request, &plan), SLC_ERROR_UNSUPPORTED, "sparse");
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    assert_int_equal(plan.n_tiles, 3); /* rows 40, 60 and 80, the last one of 10 */
+    assert_int_equal(plan.bytes_read, (50 + 6 * 3) * 30 * 8);
+    assert_int_equal(plan.bytes_written, 50 * 30 * 8);
+    const slc_tile last = slc_plan_tile(&plan, &job, 2);
+    assert_int_equal(last.origin[0], 80);
+    assert_int_equal(last.extent[0], 10);
+    assert_int_equal(last.origin[1], 30);
+    assert_int_equal(last.extent[1], 30);
+    /* To the end of the axis there is nothing behind the last tile. */
+    request.region.extent[0] = 60;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    assert_int_equal(plan.bytes_read, (60 + 5 * 3) * 30 * 8);
+    /* Nothing asked for is all of it, and the plan says so. */
+    request.region = (slc_box){0};
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    const slc_box whole = {.rank = 2, .extent = {100, 60}};
+    assert_true(slc_box_equal(&plan.region, &whole));
+}
+
+static void refuses_regions_that_cut_granules(void **state) {
+    (void)state;
+    const slc_job job = test_turn_job(105, 60, 10);
+    const slc_box wrong[] = {{.rank = 1, .extent = {100}},
+                             {.rank = 2, .origin = {5, 0}, .extent = {20, 60}},
+                             {.rank = 2, .extent = {15, 60}},
+                             {.rank = 2, .origin = {0, -10}, .extent = {20, 20}},
+                             {.rank = 2, .extent = {110, 60}},
+                             {.rank = 2, .origin = {INT64_MAX - 7, 0}, .extent = {10, 60}},
+                             {.rank = 2, .extent = {20, INT64_MIN}}};
+    slc_plan_request request = roomy();
+    slc_plan plan;
+    for (int64_t i = 0; i < TEST_COUNT(wrong); i++) {
+        request.region = wrong[i];
+        TEST_FAILS(slc_plan_make(&job, &request, &plan), SLC_ERROR_ARGUMENT, "region");
+    }
+    /* The axis's end need not be a granule's. */
+    request.region = (slc_box){.rank = 2, .origin = {90, 0}, .extent = {15, 60}};
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+}
+
+/* Where the disk bounds a run, how many tiles it takes still matters a little: launches cost
+ * something. */
+static void large_tiles_where_nothing_else_decides(void **state) {
+    (void)state;
+    const slc_job job = test_turn_job(1 << 16, 1 << 16, 1);
+    slc_plan_request request = roomy();
+    request.device_budget_bytes = 256 << 20;
+    slc_plan plan;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    assert_int_equal(plan.bottleneck, SLC_BOUND_READ);
+    assert_true(plan.operand[0].tile_bytes > 4 << 20);
+}
+
+/* A reader fetches stored bytes and decodes them, one after the other. */
+static void reading_is_fetching_and_decoding(void **state) {
+    (void)state;
+    const slc_job job = test_product_job(4096, 64, 64, 16, 16);
+    slc_plan_request request = roomy();
+    request.rates.disk_bytes_per_s = 1e6;
+    request.rates.read_bytes_per_s = 4e6;
+    request.stored_share[0] = 0.25; /* b has none: stored as it is */
+    slc_plan plan;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    const double megabytes = 4096 * 64 * 8 * 1e-6; /* of each */
+    const double expected = megabytes * (0.25 + 0.25) + megabytes * (1 + 0.25);
+    assert_true(plan.seconds_read > 0.9999 * expected && plan.seconds_read < 1.0001 * expected);
+}
+
+/* Four axes, each subset of which indexes an input: as much as a search can have to do. It takes some
+ * hundredths of a second; the limit is for slow machines and sanitizers. */
+static void plans_the_largest_jobs_quickly(void **state) {
+    (void)state;
+    slc_job job = test_turn_job(1, 1, 1);
+    static const char *const names[] = {"a", "b", "c", "d"};
+    job.n_axes = 4;
+    job.n_operands = 0;
+    for (int a = 0; a < 4; a++) {
+        job.axes[a] = (slc_axis){names[a], 1 << 16, 16, SLC_AXIS_PARALLEL};
+    }
+    for (int set = 1; set <= 12; set++) {
+        slc_operand *operand = &job.operands[job.n_operands++];
+        *operand = (slc_operand){.name = "in", .dtype = SLC_F32, .access = SLC_ACCESS_IN};
+        for (int a = 0; a < 4; a++) {
+            if ((set >> a) % 2 == 1) {
+                operand->axes[operand->rank++] = a;
+            }
+        }
+    }
+    slc_plan_request request = roomy();
+    request.device_budget_bytes = request.host_budget_bytes = 1 << 30;
+    const int64_t begin_ns = slc_clock_ns();
+    slc_plan plan;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    const double seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
+    print_message("planned in %.3f s\n", seconds);
+    assert_true(seconds < 5);
 }
 
 static void plans_an_empty_axis(void **state) {
@@ -262,7 +364,11 @@ int main(void) {
         cmocka_unit_test(reads_whole_units_where_they_fit),
         cmocka_unit_test(keeps_tiles_short_where_it_can),
         cmocka_unit_test(ordered_axes_turn_fastest),
-        cmocka_unit_test(refuses_what_it_cannot_place),
+        cmocka_unit_test(plans_a_region),
+        cmocka_unit_test(refuses_regions_that_cut_granules),
+        cmocka_unit_test(large_tiles_where_nothing_else_decides),
+        cmocka_unit_test(reading_is_fetching_and_decoding),
+        cmocka_unit_test(plans_the_largest_jobs_quickly),
         cmocka_unit_test(plans_an_empty_axis),
         cmocka_unit_test(survives_huge_extents),
     };

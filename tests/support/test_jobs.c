@@ -106,6 +106,15 @@ static slc_status turn_run(void *argument) {
     return SLC_OK;
 }
 
+static slc_status take_run(void *argument) {
+    const tile_call *call = argument;
+    SLC_TRY(fail_here(call->state));
+    for (int64_t i = 0; i < call->tile->extent[0]; i++) {
+        call->out[i] = call->a[call->b[i]];
+    }
+    return SLC_OK;
+}
+
 static tile_call make_call(void *state, const slc_tile_arguments *arguments, int n_inputs) {
     tile_call call = {.state = state,
                       .tile = arguments->d_tile,
@@ -128,6 +137,11 @@ static slc_status product_tile(void *state, const slc_tile_arguments *arguments)
 static slc_status turn_tile(void *state, const slc_tile_arguments *arguments) {
     const tile_call call = make_call(state, arguments, 1);
     return slc_stream_call(arguments->stream, turn_run, &call, (int64_t)sizeof call);
+}
+
+static slc_status take_tile(void *state, const slc_tile_arguments *arguments) {
+    const tile_call call = make_call(state, arguments, 2);
+    return slc_stream_call(arguments->stream, take_run, &call, (int64_t)sizeof call);
 }
 
 static slc_operand operand_2d(const char *name, slc_access access, int slow_axis, int fast_axis) {
@@ -158,6 +172,24 @@ slc_job test_turn_job(int64_t ni, int64_t nj, int64_t granule) {
     return job;
 }
 
+static slc_job take_job(int64_t n_data, int64_t n_index, int64_t granule) {
+    slc_job job = {.name = "take", .n_axes = 1, .n_operands = 3, .tile = take_tile};
+    job.axes[0] = (slc_axis){"i", n_index, granule, SLC_AXIS_PARALLEL};
+    job.operands[0] = (slc_operand){.name = "data",
+                                    .dtype = SLC_I64,
+                                    .access = SLC_ACCESS_IN,
+                                    .rank = 1,
+                                    .axes = {SLC_AXIS_FIXED},
+                                    .fixed_extent = {n_data},
+                                    .is_sparse = true,
+                                    .touches_per_point = 1};
+    job.operands[1] =
+        (slc_operand){.name = "index", .dtype = SLC_I64, .access = SLC_ACCESS_IN, .rank = 1};
+    job.operands[2] =
+        (slc_operand){.name = "out", .dtype = SLC_I64, .access = SLC_ACCESS_OUT, .rank = 1};
+    return job;
+}
+
 static slc_source *bind_source(test_bound_job *bound, int o) {
     slc_layout layout;
     TEST_OK(slc_job_full_layout(&bound->job, o, &layout));
@@ -168,6 +200,7 @@ static slc_source *bind_source(test_bound_job *bound, int o) {
     source->state = bound->state;
     source->base.ops = &faulty_source_ops;
     source->base.shared_rank = source->inner->shared_rank;
+    source->base.is_divisible = source->inner->is_divisible;
     source->base.n_fields = 1;
     source->base.fields[0] = source->inner->fields[0];
     memcpy(source->base.name, source->inner->name, sizeof source->base.name);
@@ -229,6 +262,29 @@ void test_turn_bind(int64_t ni, int64_t nj, int64_t granule, const test_faults *
     bind_common(faults, out);
 }
 
+/* What element i of the result is taken from; and what it is. */
+static int64_t taken_index(int64_t i, int64_t n_data) {
+    return (i * 7919 + 13) % n_data;
+}
+
+static int64_t data_value(int64_t index) {
+    return 3 * index + 1;
+}
+
+void test_take_bind(int64_t n_data, int64_t n_index, int64_t granule, const test_faults *faults,
+                    test_bound_job *out) {
+    *out = (test_bound_job){.job = take_job(n_data, n_index, granule)};
+    out->data[0] = test_allocate(n_data * (int64_t)sizeof(int64_t));
+    out->data[1] = test_allocate(n_index * (int64_t)sizeof(int64_t));
+    for (int64_t k = 0; k < n_data; k++) {
+        out->data[0][k] = data_value(k);
+    }
+    for (int64_t i = 0; i < n_index; i++) {
+        out->data[1][i] = taken_index(i, n_data);
+    }
+    bind_common(faults, out);
+}
+
 void test_unbind(test_bound_job *bound) {
     for (int o = 0; o < bound->job.n_operands; o++) {
         slc_source_destroy(bound->bindings[o].source);
@@ -239,6 +295,10 @@ void test_unbind(test_bound_job *bound) {
     free(bound->out);
     free(bound->state);
     memset(bound, 0, sizeof *bound);
+}
+
+int64_t test_n_reads(const test_bound_job *bound) {
+    return atomic_load(&bound->state->n_reads);
 }
 
 int64_t test_product_errors(const test_bound_job *bound) {
@@ -266,6 +326,15 @@ int64_t test_turn_errors(const test_bound_job *bound) {
         for (int64_t i = 0; i < ni; i++) {
             n_errors += bound->out[j * ni + i] != i * nj + j;
         }
+    }
+    return n_errors;
+}
+
+int64_t test_take_errors(const test_bound_job *bound) {
+    const int64_t n_data = bound->job.operands[0].fixed_extent[0];
+    int64_t n_errors = 0;
+    for (int64_t i = 0; i < bound->n_out; i++) {
+        n_errors += bound->out[i] != data_value(taken_index(i, n_data));
     }
     return n_errors;
 }

@@ -1,7 +1,8 @@
 /* Small jobs whose results are plain integer arithmetic, for tests of the planner and the engine.
  *
  * "product" is image(y, x) = Σ_row a(row, y) · b(row, x): two inputs that move at different times and
- * an update that is reduced over rows. "turn" is out(j, i) = in(i, j). Both run on the host device.
+ * an update that is reduced over rows. "turn" is out(j, i) = in(i, j). "take" is out(i) =
+ * data(index(i)), with sparse data. All run on the host device.
  */
 #ifndef SLC_TESTS_SUPPORT_TEST_JOBS_H
 #define SLC_TESTS_SUPPORT_TEST_JOBS_H
@@ -41,10 +42,16 @@ void test_product_bind(int64_t n_rows, int64_t ny, int64_t nx, int64_t row_granu
                        int64_t pixel_granule, const test_faults *faults, test_bound_job *out);
 void test_turn_bind(int64_t ni, int64_t nj, int64_t granule, const test_faults *faults,
                     test_bound_job *out);
+void test_take_bind(int64_t n_data, int64_t n_index, int64_t granule, const test_faults *faults,
+                    test_bound_job *out);
 void test_unbind(test_bound_job *bound);
+
+/* Reads that the run has asked of its sources so far. */
+int64_t test_n_reads(const test_bound_job *bound);
 
 /* Number of wrong elements in the result, by the definition above. */
 int64_t test_product_errors(const test_bound_job *bound);
 int64_t test_turn_errors(const test_bound_job *bound);
+int64_t test_take_errors(const test_bound_job *bound);
 
 #endif

@@ -14,10 +14,10 @@ void test_picture_init(test_picture *p, const char *file, int64_t nx, int64_t ny
     p->options.nx = nx;
     p->options.ny = ny;
     p->options.scale_rad = scale_rad;
-    p->options.vram_bytes = 1ll << 30;
-    p->options.ram_bytes = 1ll << 30;
-    p->options.device = SLC_CHOOSE_HOST;
-    p->options.n_threads = 2;
+    p->options.run.vram_bytes = 1ll << 30;
+    p->options.run.ram_bytes = 1ll << 30;
+    p->options.run.device = SLC_CHOOSE_HOST;
+    p->options.run.n_threads = 2;
 }
 
 slc_status test_picture_run(test_picture *p) {
@@ -69,7 +69,7 @@ void test_same_at_budgets(test_picture *p, const int64_t *vram_bytes, int64_t n)
     const size_t bytes = (size_t)(p->options.nx * p->options.ny) * sizeof(double);
     double *first = NULL;
     for (int64_t b = 0; b < n; b++) {
-        p->options.vram_bytes = vram_bytes[b];
+        p->options.run.vram_bytes = vram_bytes[b];
         TEST_OK(test_picture_run(p));
         assert_true(p->result.vram_peak_bytes <= vram_bytes[b]);
         if (first == NULL) {

@@ -111,6 +111,18 @@ int64_t test_directory_count(const char *path) {
     return n;
 }
 
+char *test_file_read(const char *path, int64_t *n_bytes) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    *n_bytes = ftell(file);
+    rewind(file);
+    char *bytes = test_allocate(*n_bytes);
+    assert_int_equal(fread(bytes, 1, (size_t)*n_bytes, file), (size_t)*n_bytes);
+    (void)fclose(file);
+    return bytes;
+}
+
 void *test_allocate(int64_t bytes) {
     assert_true(bytes >= 0);
     void *memory = malloc(bytes > 0 ? (size_t)bytes : 1);

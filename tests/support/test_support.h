@@ -81,6 +81,9 @@ void test_join(const char *directory, const char *name, char path[TEST_PATH_BYTE
 /* Writes `text` to the file `name` below a directory, making the folders on its way. */
 void test_write_below(const char *directory, const char *name, const char *text);
 
+/* The bytes of a file; the caller frees. */
+char *test_file_read(const char *path, int64_t *n_bytes);
+
 /* As malloc, but a failure fails the test. Zero bytes give a pointer to free. */
 void *test_allocate(int64_t bytes);
 

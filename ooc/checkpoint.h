@@ -1,0 +1,83 @@
+/* Checkpoints: a run that was killed, interrupted or switched off goes on where it was, under any
+ * budget, and gives the same bytes. One checkpoint belongs to a whole run of the program, however
+ * many times it calls slc_execute: those calls are its stages, counted in order, which must be the
+ * same each time.
+ *
+ *     SLC_TRY(slc_checkpoint_create(&options, &checkpoint));        // before planning
+ *     SLC_TRY(slc_checkpoint_begin(checkpoint, &fingerprint, NULL));
+ *     execution.checkpoint = checkpoint;  ... slc_execute, slc_execute ...
+ *     SLC_TRY(slc_checkpoint_finish(checkpoint));                   // the result is safe
+ *
+ * Two files: `path` is the state (what is still to be done, and the sums under way), `path`.journal
+ * the finished boxes of every output. docs/checkpoint.md has their form.
+ */
+#ifndef SLC_OOC_CHECKPOINT_H
+#define SLC_OOC_CHECKPOINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/budget.h"
+#include "core/log.h"
+#include "core/status.h"
+#include "ooc/fingerprint.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SLC_CHECKPOINT_EVERY_SECONDS 60.0
+
+/* Everything is lent for the checkpoint's life. */
+typedef struct slc_checkpoint_options {
+    const char *path;
+    double every_seconds; /* 0: SLC_CHECKPOINT_EVERY_SECONDS */
+    bool resume;        /* go on with what `path` holds; begin, with a note, where there is none */
+    bool overwrite;     /* without `resume`: replace what `path` holds */
+    slc_budget *budget; /* 1 MiB of host memory for copies is taken here */
+    slc_log *log;       /* may be NULL */
+} slc_checkpoint_options;
+
+/* (optional) What the caller itself must remember from tile to tile, as bytes that mean nothing here:
+ * totals counted while reading, the state of rounds. */
+typedef struct slc_checkpoint_client {
+    void *context;
+    /* How many bytes `save` writes; the same whenever it is asked. */
+    int64_t (*bytes)(void *context);
+    /* Called from the thread that runs slc_execute, while reads may be under way. */
+    void (*save)(void *context, void *out);
+    /* Called by slc_checkpoint_begin when it resumes. */
+    slc_status (*load)(void *context, const void *data, int64_t n_bytes);
+} slc_checkpoint_client;
+
+typedef struct slc_checkpoint slc_checkpoint;
+
+/* Checks that the files may be made or are there, and locks them. SLC_ERROR_OUTPUT when `path` exists
+ * and neither resume nor overwrite is set, or when another run uses it; SLC_ERROR_UNSUPPORTED in a
+ * build without checksums; SLC_ERROR_MEMORY. */
+SLC_API SLC_MUST_USE slc_status slc_checkpoint_create(const slc_checkpoint_options *options,
+                                                      slc_checkpoint **out);
+
+/* Before the first stage: reads and checks the whole of both files when resuming, else begins anew.
+ * `client` may be NULL and is lent. SLC_ERROR_INPUT for a damaged checkpoint or one of another run,
+ * saying what differs. */
+SLC_API SLC_MUST_USE slc_status slc_checkpoint_begin(slc_checkpoint *checkpoint,
+                                                     const slc_fingerprint *fingerprint,
+                                                     const slc_checkpoint_client *client);
+
+/* Whether an earlier run is being continued. False for NULL. */
+SLC_API bool slc_checkpoint_is_resumed(const slc_checkpoint *checkpoint);
+
+/* How many states were written. 0 for NULL. */
+SLC_API int64_t slc_checkpoint_count(const slc_checkpoint *checkpoint);
+
+/* The result is safe: removes both files. Takes NULL. SLC_ERROR_OUTPUT. */
+SLC_API SLC_MUST_USE slc_status slc_checkpoint_finish(slc_checkpoint *checkpoint);
+
+/* Without slc_checkpoint_finish the last state stays, for resuming. Takes NULL. */
+SLC_API void slc_checkpoint_destroy(slc_checkpoint *checkpoint);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

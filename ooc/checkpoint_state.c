@@ -1,0 +1,477 @@
+/* The state file: written beside the old one, synced, renamed.
+ *
+ *     HEAD  FINGERPRINT  CLIENT  REGIONS  PARTIAL …  END
+ *
+ * A partial is a box of an operand with its elements in C order. It comes from a device buffer, or,
+ * where a resumed run has not come to it yet, from the state before. */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/checked.h"
+#include "ooc/checkpoint_internal.h"
+
+#define FORMAT_VERSION 1
+
+/* More regions than this are no state of ours: a hundred thousand interrupted runs would leave
+ * fewer. */
+#define MOST_REGIONS (1 << 20)
+
+typedef enum block_kind {
+    BLOCK_HEAD = 1,
+    BLOCK_FINGERPRINT,
+    BLOCK_CLIENT,
+    BLOCK_REGIONS,
+    BLOCK_PARTIAL,
+    BLOCK_END
+} block_kind;
+
+typedef struct state_head {
+    int64_t version, id;
+    int64_t stage, round;
+    int64_t signature; /* of the stage's job */
+    int64_t n_regions, n_partials;
+    int64_t journal_bytes, journal_blocks;
+} state_head;
+
+typedef struct region_record {
+    int64_t n_axes, origin[SLC_MAX_AXES], extent[SLC_MAX_AXES];
+    int64_t begun, unfinished;
+} region_record;
+
+/* ---- boxes ----------------------------------------------------------------------------------- */
+
+bool slci_box_record_get(const slci_box_record *record, slc_box *box) {
+    const bool is_sound = record->rank >= 0 && record->rank <= SLC_MAX_RANK &&
+                          record->operand >= 0 && record->operand < SLC_MAX_OPERANDS &&
+                          record->element_bytes > 0 && record->element_bytes <= 64;
+    *box = (slc_box){.rank = is_sound ? (int)record->rank : 0};
+    for (int d = 0; d < box->rank; d++) {
+        box->origin[d] = record->origin[d];
+        box->extent[d] = record->extent[d];
+    }
+    return is_sound && slc_box_count(box) >= 0;
+}
+
+slci_box_record slci_box_record_of(int operand, int64_t element_bytes, const slc_box *box) {
+    slci_box_record record = {.operand = operand,
+                              .element_bytes = element_bytes,
+                              .rank = box->rank};
+    for (int d = 0; d < box->rank; d++) {
+        record.origin[d] = box->origin[d];
+        record.extent[d] = box->extent[d];
+    }
+    return record;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static slc_status write_block(slci_block_writer *writer, block_kind kind, const void *data,
+                              int64_t n_bytes) {
+    SLC_TRY(slci_block_begin(writer, (int)kind, n_bytes));
+    SLC_TRY(slci_block_add(writer, data, n_bytes));
+    return slci_block_end(writer);
+}
+
+static slc_status write_client(slc_checkpoint *self, slci_block_writer *writer) {
+    const slc_checkpoint_client *client = &self->client;
+    const int64_t n_bytes = client->bytes != NULL ? client->bytes(client->context) : 0;
+    void *data = malloc((size_t)slc_max_i64(n_bytes, 1));
+    if (data == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for %lld bytes of a checkpoint",
+                        (long long)n_bytes);
+    }
+    if (n_bytes > 0) {
+        client->save(client->context, data);
+    }
+    const slc_status status = write_block(writer, BLOCK_CLIENT, data, n_bytes);
+    free(data);
+    return status;
+}
+
+static slc_status write_regions(const slci_state *state, slci_block_writer *writer) {
+    SLC_TRY(
+        slci_block_begin(writer, BLOCK_REGIONS, state->n_regions * (int64_t)sizeof(region_record)));
+    for (int64_t r = 0; r < state->n_regions; r++) {
+        const slci_region *region = &state->region[r];
+        region_record record = {.n_axes = region->box.rank,
+                                .begun = region->begun,
+                                .unfinished = region->unfinished};
+        for (int a = 0; a < region->box.rank; a++) {
+            record.origin[a] = region->box.origin[a];
+            record.extent[a] = region->box.extent[a];
+        }
+        SLC_TRY(slci_block_add(writer, &record, (int64_t)sizeof record));
+    }
+    return slci_block_end(writer);
+}
+
+/* Where `box` of a device buffer lies in it; the buffer's first element is `box`'s. */
+static slc_layout within_buffer(const slci_run *run, const slci_save *save, const slc_box *part) {
+    slc_box within = *part;
+    for (int d = 0; d < within.rank; d++) {
+        within.origin[d] -= save->box.origin[d];
+    }
+    return slc_layout_slice(&run->layout[save->operand], &within);
+}
+
+/* Copies a part of a device buffer into the checkpoint's buffer. */
+static slc_status fetch_part(slc_checkpoint *self, const slci_state *state, const slci_save *save,
+                             const slc_box *part) {
+    slci_run *run = state->run;
+    const slc_layout from = within_buffer(run, save, part);
+    slc_layout to;
+    SLC_TRY(slc_layout_dense(from.dtype, part->rank, part->extent, &to));
+    SLC_TRY(slc_stream_copy_strided(run->compute, self->buffer, &to, save->d_data, &from,
+                                    SLC_COPY_FROM_DEVICE));
+    return slc_stream_synchronize(run->compute);
+}
+
+/* A partial from a device buffer (`save`), or from the state before (`old`). */
+static slc_status write_partial(slc_checkpoint *self, const slci_state *state,
+                                const slci_save *save, const slci_partial *old,
+                                slci_block_writer *writer, slci_partial *out) {
+    const slc_box *box = save != NULL ? &save->box : &old->box;
+    const int64_t element = save != NULL ? slc_dtype_bytes(state->run->layout[save->operand].dtype)
+                                         : old->element_bytes;
+    const int operand = save != NULL ? save->operand : old->operand;
+    const slci_box_record record = slci_box_record_of(operand, element, box);
+    SLC_TRY(slci_block_begin(writer, BLOCK_PARTIAL,
+                             (int64_t)sizeof record + slc_box_count(box) * element));
+    SLC_TRY(slci_block_add(writer, &record, (int64_t)sizeof record));
+    *out =
+        (slci_partial){.operand = operand, .element_bytes = element, .box = *box, .at = writer->at};
+    const int64_t most = SLCI_CHECKPOINT_BUFFER_BYTES / element;
+    slci_parts parts = save != NULL
+                           ? slci_parts_within(box, state->run->layout[operand].shape, most)
+                           : slci_parts_of(box, most);
+    while (slci_parts_next(&parts)) {
+        SLC_TRY(save != NULL ? fetch_part(self, state, save, &parts.part)
+                             : slci_partial_read(self, old, &parts.part));
+        SLC_TRY(slci_block_add(writer, self->buffer, slc_box_count(&parts.part) * element));
+    }
+    return slci_block_end(writer);
+}
+
+/* Whether what the state before holds is still needed: some region that is left touches it, and no
+ * new partial holds all of it. */
+static bool is_needed(const slci_state *state, const slci_partial *old) {
+    for (int s = 0; s < state->n_saves; s++) {
+        if (state->save[s].operand == old->operand &&
+            slc_box_contains(&state->save[s].box, &old->box)) {
+            return false;
+        }
+    }
+    return slci_regions_touch(state->run->job, state->region, state->n_regions, old->operand,
+                              &old->box);
+}
+
+static slc_status write_partials(slc_checkpoint *self, const slci_state *state,
+                                 slci_block_writer *writer, slci_partial *out) {
+    int64_t n = 0;
+    for (int64_t p = 0; p < self->n_partials; p++) {
+        if (is_needed(state, &self->partial[p])) {
+            SLC_TRY(write_partial(self, state, NULL, &self->partial[p], writer, &out[n]));
+            n++;
+        }
+    }
+    for (int s = 0; s < state->n_saves; s++) {
+        SLC_TRY(write_partial(self, state, &state->save[s], NULL, writer, &out[n]));
+        n++;
+    }
+    return SLC_OK;
+}
+
+static int64_t count_partials(const slc_checkpoint *self, const slci_state *state) {
+    int64_t n = state->n_saves;
+    for (int64_t p = 0; p < self->n_partials; p++) {
+        n += is_needed(state, &self->partial[p]);
+    }
+    return n;
+}
+
+static slc_status write_blocks(slc_checkpoint *self, const slci_state *state, int fd,
+                               slci_partial *partial, int64_t n_partials) {
+    state_head head = {.version = FORMAT_VERSION,
+                       .id = (int64_t)self->id,
+                       .stage = self->stage,
+                       .round = state->round,
+                       .signature = (int64_t)self->signature,
+                       .n_regions = state->n_regions,
+                       .n_partials = n_partials};
+    /* What the state counts on in the journal must be on the disk before it. */
+    SLC_TRY(slci_journal_sync(self, &head.journal_bytes, &head.journal_blocks));
+    slci_block_writer writer = {.fd = fd, .name = self->new_path};
+    SLC_TRY(write_block(&writer, BLOCK_HEAD, &head, (int64_t)sizeof head));
+    SLC_TRY(
+        write_block(&writer, BLOCK_FINGERPRINT, self->fingerprint.text, self->fingerprint.n_bytes));
+    SLC_TRY(write_client(self, &writer));
+    SLC_TRY(write_regions(state, &writer));
+    SLC_TRY(write_partials(self, state, &writer, partial));
+    SLC_TRY(write_block(&writer, BLOCK_END, NULL, 0));
+    self->state_bytes = writer.at;
+    return SLC_OK;
+}
+
+/* Makes a rename durable. A folder that cannot be synced (some network file systems) is let be. */
+static void sync_folder(const char *path) {
+    char folder[SLCI_CHECKPOINT_PATH_BYTES];
+    (void)snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash == NULL) {
+        (void)snprintf(folder, sizeof folder, ".");
+    } else {
+        slash[slash == folder ? 1 : 0] = '\0';
+    }
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)fsync(fd);
+        (void)close(fd);
+    }
+}
+
+slc_status slci_state_write(slc_checkpoint *self, const slci_state *state) {
+    const int64_t n_partials = count_partials(self, state);
+    slci_partial *partial = calloc((size_t)n_partials + 1, sizeof *partial);
+    int fd = -1;
+    slc_status status = SLC_OK;
+    if (partial == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for a checkpoint");
+    }
+    fd = open(self->new_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        SLC_TRY_GOTO(done, slci_checkpoint_fail("make", self->new_path));
+    }
+    SLC_TRY_GOTO(done, write_blocks(self, state, fd, partial, n_partials));
+    if (fsync(fd) != 0) {
+        SLC_TRY_GOTO(done, slci_checkpoint_fail("write", self->new_path));
+    }
+    if (rename(self->new_path, self->path) != 0) {
+        SLC_TRY_GOTO(done, slci_checkpoint_fail("rename to", self->path));
+    }
+    sync_folder(self->path);
+    if (self->state_fd >= 0) {
+        (void)close(self->state_fd);
+    }
+    free(self->partial);
+    self->state_fd = fd;
+    self->partial = partial;
+    self->n_partials = n_partials;
+    self->has_state = true;
+    self->n_states++;
+    return SLC_OK;
+done:
+    free(partial);
+    if (fd >= 0) {
+        (void)close(fd);
+        (void)unlink(self->new_path);
+    }
+    return status;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static slc_status unexpected(const slci_block_reader *reader) {
+    return slci_block_damaged(reader->name, reader->at, "another block is expected");
+}
+
+/* Opens the next block, which must be of this kind. */
+static slc_status open_block(slci_block_reader *reader, block_kind kind, int64_t *n_bytes) {
+    int found = 0;
+    SLC_TRY(slci_block_next(reader, &found, n_bytes));
+    return found == (int)kind ? SLC_OK : unexpected(reader);
+}
+
+/* Of another format only the version is known. */
+static slc_status read_head(const slc_checkpoint *self, slci_block_reader *reader,
+                            state_head *head) {
+    int64_t n_bytes = 0;
+    SLC_TRY(open_block(reader, BLOCK_HEAD, &n_bytes));
+    if (n_bytes < (int64_t)sizeof head->version || n_bytes > SLCI_CHECKPOINT_BUFFER_BYTES) {
+        return unexpected(reader);
+    }
+    SLC_TRY(slci_block_read(reader, self->buffer, n_bytes));
+    SLC_TRY(slci_block_close(reader));
+    memcpy(&head->version, self->buffer, sizeof head->version);
+    if (head->version != FORMAT_VERSION) {
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                        "%s is of format %lld, this Sluice reads format %d; the version that wrote "
+                        "it can go on with it",
+                        reader->name, (long long)head->version, FORMAT_VERSION);
+    }
+    if (n_bytes != (int64_t)sizeof *head) {
+        return unexpected(reader);
+    }
+    memcpy(head, self->buffer, sizeof *head);
+    const bool is_sound = head->stage >= 0 && head->round >= 0 && head->n_regions >= 0 &&
+                          head->n_regions <= MOST_REGIONS && head->n_partials >= 0 &&
+                          head->n_partials <= MOST_REGIONS;
+    return is_sound ? SLC_OK : unexpected(reader);
+}
+
+/* Reads a block of bytes into memory of its own. */
+static slc_status read_bytes(slci_block_reader *reader, block_kind kind, char **out,
+                             int64_t *n_bytes) {
+    SLC_TRY(open_block(reader, kind, n_bytes));
+    char *bytes = malloc((size_t)slc_max_i64(*n_bytes, 1));
+    if (bytes == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for %lld bytes of a checkpoint",
+                        (long long)*n_bytes);
+    }
+    slc_status status = slci_block_read(reader, bytes, *n_bytes);
+    if (status == SLC_OK) {
+        status = slci_block_close(reader);
+    }
+    if (status != SLC_OK) {
+        free(bytes);
+        return status;
+    }
+    *out = bytes;
+    return SLC_OK;
+}
+
+static slc_status check_fingerprint(const slc_checkpoint *self, slci_block_reader *reader) {
+    slc_fingerprint found = {0};
+    SLC_TRY(read_bytes(reader, BLOCK_FINGERPRINT, &found.text, &found.n_bytes));
+    const bool is_sound = found.n_bytes == 0 || found.text[found.n_bytes - 1] == '\0';
+    const slc_status status = is_sound
+                                  ? slci_fingerprint_compare(self->path, &found, &self->fingerprint)
+                                  : unexpected(reader);
+    slc_fingerprint_destroy(&found);
+    return status;
+}
+
+static slc_status load_client(const slc_checkpoint *self, slci_block_reader *reader) {
+    char *data = NULL;
+    int64_t n_bytes = 0;
+    SLC_TRY(read_bytes(reader, BLOCK_CLIENT, &data, &n_bytes));
+    const slc_checkpoint_client *client = &self->client;
+    const slc_status status = client->load != NULL ? client->load(client->context, data, n_bytes)
+                              : n_bytes == 0       ? SLC_OK
+                                                   : unexpected(reader);
+    free(data);
+    return status;
+}
+
+static slc_status read_regions(slc_checkpoint *self, slci_block_reader *reader,
+                               const state_head *head) {
+    int64_t n_bytes = 0;
+    SLC_TRY(open_block(reader, BLOCK_REGIONS, &n_bytes));
+    self->region = calloc((size_t)head->n_regions + 1, sizeof *self->region);
+    if (self->region == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the regions of a checkpoint");
+    }
+    self->n_regions = head->n_regions;
+    for (int64_t r = 0; r < self->n_regions; r++) {
+        slci_region *region = &self->region[r];
+        region_record record;
+        SLC_TRY(slci_block_read(reader, &record, (int64_t)sizeof record));
+        if (record.n_axes < 1 || record.n_axes > SLC_MAX_AXES) {
+            return unexpected(reader);
+        }
+        region->box.rank = (int)record.n_axes;
+        for (int a = 0; a < region->box.rank; a++) {
+            region->box.origin[a] = record.origin[a];
+            region->box.extent[a] = record.extent[a];
+        }
+        region->begun = (uint32_t)record.begun;
+        region->unfinished = (uint32_t)record.unfinished;
+    }
+    return slci_block_close(reader);
+}
+
+static slc_status read_partials(slc_checkpoint *self, slci_block_reader *reader,
+                                const state_head *head) {
+    self->partial = calloc((size_t)head->n_partials + 1, sizeof *self->partial);
+    if (self->partial == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the partials of a checkpoint");
+    }
+    self->n_partials = head->n_partials;
+    for (int64_t p = 0; p < self->n_partials; p++) {
+        slci_partial *partial = &self->partial[p];
+        int64_t n_bytes = 0;
+        slci_box_record record;
+        SLC_TRY(open_block(reader, BLOCK_PARTIAL, &n_bytes));
+        SLC_TRY(slci_block_read(reader, &record, (int64_t)sizeof record));
+        if (!slci_box_record_get(&record, &partial->box) ||
+            slc_box_count(&partial->box) != reader->left / record.element_bytes ||
+            reader->left % record.element_bytes != 0) {
+            return unexpected(reader);
+        }
+        partial->operand = (int)record.operand;
+        partial->element_bytes = record.element_bytes;
+        partial->at = reader->at;
+        while (reader->left > 0) {
+            SLC_TRY(slci_block_read(reader, self->buffer,
+                                    slc_min_i64(reader->left, SLCI_CHECKPOINT_BUFFER_BYTES)));
+        }
+        SLC_TRY(slci_block_close(reader));
+    }
+    return SLC_OK;
+}
+
+slc_status slci_state_read(slc_checkpoint *self, int64_t *journal_bytes, int64_t *journal_blocks) {
+    struct stat info;
+    self->state_fd = open(self->path, O_RDONLY | O_CLOEXEC);
+    if (self->state_fd < 0 || fstat(self->state_fd, &info) != 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "cannot open the checkpoint %s: %s", self->path,
+                        strerror(errno));
+    }
+    slci_block_reader reader = {.fd = self->state_fd,
+                                .name = self->path,
+                                .end = (int64_t)info.st_size};
+    state_head head;
+    int64_t n_bytes = 0;
+    SLC_TRY(read_head(self, &reader, &head));
+    SLC_TRY(check_fingerprint(self, &reader));
+    SLC_TRY(load_client(self, &reader));
+    SLC_TRY(read_regions(self, &reader, &head));
+    SLC_TRY(read_partials(self, &reader, &head));
+    SLC_TRY(open_block(&reader, BLOCK_END, &n_bytes));
+    SLC_TRY(slci_block_close(&reader));
+    if (reader.at != reader.end) {
+        return slci_block_damaged(self->path, reader.at, "there is more than was written");
+    }
+    self->id = (uint64_t)head.id;
+    self->saved_stage = head.stage;
+    self->saved_round = head.round;
+    self->saved_signature = (uint64_t)head.signature;
+    self->has_state = true;
+    *journal_bytes = head.journal_bytes;
+    *journal_blocks = head.journal_blocks;
+    return SLC_OK;
+}
+
+/* ---- partials -------------------------------------------------------------------------------- */
+
+/* Reads run by run: the elements of the innermost dimensions in which the part is as wide as the
+ * partial lie together. */
+slc_status slci_partial_read(slc_checkpoint *self, const slci_partial *partial,
+                             const slc_box *part) {
+    const slc_box *box = &partial->box;
+    int64_t run = 1;
+    int d = part->rank;
+    while (d > 0 && part->extent[d - 1] == box->extent[d - 1]) {
+        d--;
+        run *= part->extent[d];
+    }
+    run *= d > 0 ? part->extent[d - 1] : 1;
+    slci_parts walk = slci_parts_of(part, run);
+    unsigned char *to = self->buffer;
+    while (slci_parts_next(&walk)) {
+        int64_t element = 0;
+        for (int k = 0; k < part->rank; k++) {
+            element = element * box->extent[k] + walk.part.origin[k] - box->origin[k];
+        }
+        const int64_t n_bytes = slc_box_count(&walk.part) * partial->element_bytes;
+        SLC_TRY(slci_file_read(self->state_fd, self->path,
+                               partial->at + element * partial->element_bytes, to, n_bytes));
+        to += n_bytes;
+    }
+    return SLC_OK;
+}

@@ -1,0 +1,210 @@
+/* The seconds that a plan is expected to take, and which of two plans is better.
+ *
+ * Stages overlap: a run takes as long as its longest stage, plus what the others take for the first
+ * tile and the last, when nothing hides them, and a little of the rest. With a single slot nothing
+ * hides anything. Sparse inputs
+ * are loaded before the first tile, so their loading comes on top.
+ *
+ *     load   ▓▓▓▓▓
+ *     read        ▓▓▓▓▓▓▓▓▓▓▓▓
+ *     copy in       ▒ ▒ ▒ ▒ ▒ ▒
+ *     kernel          ████████████
+ *     copy out, write             ▒▓
+ *
+ * The threads of a source fetch stored bytes and decode them, so both times add up for them; tiles that
+ * the host tier keeps or gives back are copied by the same threads.
+ */
+#include <math.h>
+
+#include "core/checked.h"
+#include "ooc/plan_internal.h"
+
+/* The part of the shorter stages that shows although they overlap the longest one: the engine is to
+ * hide 95 % of them. It makes the planner care about what is hidden too: of two plans that the disk
+ * bounds, the one with fewer copies and fewer, larger tiles is better. */
+#define NOT_HIDDEN 0.05
+
+/* More slots ride out uneven tiles. Assumed, not measured: 2 % of the longest stage with one slot, 1 %
+ * with two, and so on; enough to prefer a second slot where all else is equal. */
+#define UNEVEN 0.02
+
+double slci_read_seconds_per_byte(const slci_planner *planner, const slc_plan *plan, int o) {
+    const slc_rates *rates = &planner->request.rates;
+    const double share =
+        planner->request.stored_share[o] > 0 ? planner->request.stored_share[o] : 1;
+    /* A sparse operand is read whole, so each of its units is decoded once. */
+    const double unit_reads = planner->job->operands[o].is_sparse ? 1 : plan->unit_reads;
+    return (share / rates->disk_bytes_per_s + 1 / rates->read_bytes_per_s) * unit_reads;
+}
+
+/* How often a unit of axis `a` is decoded in one pass, on average: a tile that does not end on a unit's
+ * edge shares the unit with its neighbour. */
+static double unit_reads_of(const slc_plan *plan, int64_t unit, int a) {
+    const int64_t tile = plan->tile[a];
+    const int64_t begin = plan->region.origin[a];
+    const int64_t end = begin + plan->region.extent[a];
+    int64_t both = 0;
+    if (unit <= 1 || tile >= end - begin || !slci_common_multiple(unit, tile, &both)) {
+        return 1;
+    }
+    /* Of the tiles' borders, one in both / tile is a unit's edge too, where the grids meet at all. */
+    const double borders = (double)(plan->n_tiles_of[a] - 1);
+    const int64_t shared = unit / (both / tile); /* the largest common divisor */
+    const double whole = begin % shared == 0 ? (double)tile / (double)both : 0;
+    const double n_units = (double)((end - 1) / unit - begin / unit + 1);
+    return 1 + borders * (1 - whole) / n_units;
+}
+
+void slci_plan_count_units(const slci_planner *planner, slc_plan *plan) {
+    plan->unit_reads = 1;
+    for (int a = 0; a < plan->n_axes && !planner->request.unit_is_kept; a++) {
+        plan->unit_reads *= unit_reads_of(plan, planner->request.unit[a], a);
+    }
+}
+
+slci_sparse_seconds slci_plan_sparse_seconds(const slci_planner *planner, const slc_plan *plan,
+                                             int only) {
+    const slc_rates *rates = &planner->request.rates;
+    slci_sparse_seconds seconds = {0};
+    for (int o = 0; o < plan->n_operands; o++) {
+        const slc_operand *operand = &planner->job->operands[o];
+        if (!operand->is_sparse || (only >= 0 && o != only)) {
+            continue;
+        }
+        const slc_plan_operand *planned = &plan->operand[o];
+        const double bytes = (double)planned->tile_bytes;
+        const double read = bytes * slci_read_seconds_per_byte(planner, plan, o);
+        if (planner->sparse[o] == SLC_PLACE_MAPPED) {
+            seconds.load += read;
+            seconds.touch += planned->touches / rates->mapped_touches_per_s;
+        } else {
+            seconds.load += fmax(read, bytes / rates->h2d_bytes_per_s);
+            seconds.touch += planned->touches / rates->device_touches_per_s;
+        }
+    }
+    return seconds;
+}
+
+/* How much longer a tile takes because its cells do not fill the device. */
+static double idle_factor(const slci_planner *planner, const slc_plan *plan) {
+    if (planner->request.parallel_units <= 0) {
+        return 1;
+    }
+    double cells = 1;
+    double whole_cells = 1;
+    for (int a = 0; a < plan->n_axes; a++) {
+        const int64_t granule = planner->job->axes[a].granule;
+        cells *= (double)slc_ceil_div(plan->tile[a], granule);
+        whole_cells *= (double)slc_max_i64(slc_ceil_div(plan->region.extent[a], granule), 1);
+    }
+    const double units = (double)planner->request.parallel_units;
+    const double filled = fmin(cells, whole_cells);
+    return ceil(filled / units) * units / filled;
+}
+
+/* Seconds of the threads that read while tiles run: sources, and copies to and from the tier. */
+static double stream_read_seconds(const slci_planner *planner, const slc_plan *plan) {
+    double seconds = 0;
+    for (int o = 0; o < plan->n_operands; o++) {
+        const slc_plan_operand *moved = &plan->operand[o];
+        if (planner->job->operands[o].access != SLC_ACCESS_IN ||
+            planner->job->operands[o].is_sparse) {
+            continue;
+        }
+        seconds += (double)moved->bytes_read * slci_read_seconds_per_byte(planner, plan, o);
+        if (moved->n_tier_tiles > 0) {
+            const double taken = (double)(moved->bytes_moved - moved->bytes_read);
+            const double kept = taken / (double)(moved->tier_rounds - 1);
+            seconds += (taken + kept) / planner->request.rates.tier_bytes_per_s;
+        }
+    }
+    return seconds;
+}
+
+/* The resident sparse inputs' share of the bytes to the device. */
+static double sparse_copy_seconds(const slci_planner *planner, const slc_plan *plan) {
+    double bytes = 0;
+    for (int o = 0; o < plan->n_operands; o++) {
+        bytes += planner->job->operands[o].is_sparse ? (double)plan->operand[o].bytes_moved : 0;
+    }
+    return bytes / planner->request.rates.h2d_bytes_per_s;
+}
+
+static double sparse_read_seconds(const slci_planner *planner, const slc_plan *plan) {
+    double seconds = 0;
+    for (int o = 0; o < plan->n_operands; o++) {
+        if (planner->job->operands[o].is_sparse) {
+            seconds +=
+                (double)plan->operand[o].bytes_read * slci_read_seconds_per_byte(planner, plan, o);
+        }
+    }
+    return seconds;
+}
+
+/* Share of a tile's time that its launches may take before they are replayed as a graph. */
+#define GRAPHS_FROM 0.05
+
+void slci_plan_estimate(const slci_planner *planner, slc_plan *plan) {
+    const slc_plan_request *request = &planner->request;
+    const slc_rates *rates = &request->rates;
+    double points = 1;
+    double tile_points = 1;
+    for (int a = 0; a < plan->n_axes; a++) {
+        points *= (double)plan->region.extent[a];
+        tile_points *= (double)slc_min_i64(plan->tile[a], plan->region.extent[a]);
+    }
+    const slci_sparse_seconds sparse = slci_plan_sparse_seconds(planner, plan, -1);
+    const double seconds_per_point = request->seconds_per_point * idle_factor(planner, plan) +
+                                     (points > 0 ? sparse.touch / points : 0);
+    plan->seconds_tile = tile_points * seconds_per_point;
+    double seconds[SLC_BOUND_COUNT];
+    seconds[SLC_BOUND_KERNEL] =
+        points * seconds_per_point + (double)plan->n_tiles * rates->step_seconds;
+    seconds[SLC_BOUND_READ] = stream_read_seconds(planner, plan);
+    seconds[SLC_BOUND_H2D] = (double)plan->bytes_h2d / rates->h2d_bytes_per_s;
+    seconds[SLC_BOUND_D2H] = (double)plan->bytes_d2h / rates->d2h_bytes_per_s;
+    seconds[SLC_BOUND_WRITE] = (double)plan->bytes_written / rates->write_bytes_per_s;
+    const double sparse_copy = sparse_copy_seconds(planner, plan);
+    seconds[SLC_BOUND_H2D] -= sparse_copy;
+
+    double sum = 0;
+    double longest = 0;
+    for (int b = 0; b < SLC_BOUND_COUNT; b++) {
+        sum += seconds[b];
+        longest = fmax(longest, seconds[b]);
+    }
+    const double n_tiles = (double)slc_max_i64(plan->n_tiles, 1);
+    const double shown = plan->n_slots > 1 ? fmin(1 / n_tiles + NOT_HIDDEN, 1) : 1;
+    plan->seconds_total = sparse.load + longest + (sum - longest) * shown;
+    plan->seconds_total += UNEVEN * longest / plan->n_slots;
+    seconds[SLC_BOUND_H2D] += sparse_copy;
+    seconds[SLC_BOUND_READ] += sparse_read_seconds(planner, plan);
+    plan->bottleneck = SLC_BOUND_KERNEL;
+    for (int b = 0; b < SLC_BOUND_COUNT; b++) {
+        if (seconds[b] > seconds[plan->bottleneck]) {
+            plan->bottleneck = (slc_bottleneck)b;
+        }
+    }
+    plan->uses_graphs =
+        (double)plan->n_tiles * rates->step_seconds > GRAPHS_FROM * plan->seconds_total;
+    plan->seconds_kernel = seconds[SLC_BOUND_KERNEL];
+    plan->seconds_read = seconds[SLC_BOUND_READ];
+    plan->seconds_h2d = seconds[SLC_BOUND_H2D];
+    plan->seconds_d2h = seconds[SLC_BOUND_D2H];
+    plan->seconds_write = seconds[SLC_BOUND_WRITE];
+}
+
+bool slci_plan_is_better(const slc_plan_request *request, const slc_plan *a, const slc_plan *b) {
+    const double most = request->most_tile_seconds;
+    if (most > 0 && (a->seconds_tile > most || b->seconds_tile > most) &&
+        a->seconds_tile != b->seconds_tile) {
+        return a->seconds_tile < b->seconds_tile;
+    }
+    if (a->seconds_total != b->seconds_total) {
+        return a->seconds_total < b->seconds_total;
+    }
+    if (a->device_peak_bytes != b->device_peak_bytes) {
+        return a->device_peak_bytes < b->device_peak_bytes;
+    }
+    return a->host_peak_bytes < b->host_peak_bytes;
+}

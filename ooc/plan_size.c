@@ -1,0 +1,217 @@
+/* The memory of a plan: bytes of tiles, numbers of buffers, peaks.
+ *
+ *     operand           on the device                     in host memory
+ *     input, moves      one tile a slot                   the same, for staging
+ *     input, stays      one tile                          the same
+ *     output, moves     2 tiles (1 with a single slot)    2 pieces (1)
+ *       small, written  one tile a slot                   one piece a slot
+ *       once
+ *     output, stays     1 tile                            2 pieces, if it takes more than one (1)
+ *     work              1 tile                            -
+ *     sparse, resident  the whole array                   pieces for loading it
+ *     sparse, mapped    -                                 the whole array
+ *
+ * With a single slot every number here grows with every extent of a tile (a piece is as large as it
+ * may be, not as large as whole rows make it). So one granule a tile and one slot is the least that
+ * any plan takes, of device and of host memory at once, and the search may leave out everything above
+ * a tile that is too large already.
+ */
+#include "core/arena.h"
+#include "core/checked.h"
+#include "ooc/plan_internal.h"
+
+/* Outputs drain, and sparse inputs load, in pieces of about this size, so that a large array needs
+ * little pinned memory; at 16 MiB a copy runs at the bus's full speed (MEASURED: 4 MiB 53 GB/s, 16 MiB
+ * 55 GB/s). */
+#define PIECE_BYTES (16ll << 20)
+
+/* Outputs that every tile writes anew have a buffer for each slot, up to this size: with two, a tile
+ * waits for the writer to wake up, which takes as long as a quarter of 8 MiB on the bus. */
+#define SMALL_TILE_BYTES (8ll << 20)
+
+/* Pieces of a sparse input that are read at the same time, for each slot of the plan. */
+#define SPARSE_PIECES_PER_SLOT 2
+
+bool slci_is_output(const slc_operand *operand) {
+    return operand->access == SLC_ACCESS_OUT || operand->access == SLC_ACCESS_UPDATE;
+}
+
+bool slci_is_indexed_by(const slc_operand *operand, int axis) {
+    for (int d = 0; d < operand->rank; d++) {
+        if (operand->axes[d] == axis) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int slci_innermost_own_depth(const slc_job *job, const slc_plan *plan, int o) {
+    int depth = plan->n_axes - 1;
+    while (depth >= 0 && (plan->n_tiles_of[plan->order[depth]] <= 1 ||
+                          !slci_is_indexed_by(&job->operands[o], plan->order[depth]))) {
+        depth--;
+    }
+    return depth;
+}
+
+bool slci_common_multiple(int64_t a, int64_t b, int64_t *out) {
+    int64_t x = a;
+    int64_t y = b;
+    while (y != 0) {
+        const int64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return slc_checked_mul(a / x, b, out);
+}
+
+int slci_most_slots(const slc_plan_request *request) {
+    return request->max_slots > 0 ? request->max_slots : SLCI_DEFAULT_SLOTS;
+}
+
+/* Bytes of one full tile of an operand, and of the piece in which it is staged. */
+static slc_status size_operand(const slc_job *job, const int64_t *extent, int o,
+                               slc_plan_operand *out) {
+    const slc_operand *operand = &job->operands[o];
+    slc_layout tile;
+    SLC_TRY(slc_job_tile_layout(job, o, extent, &tile));
+    out->tile_bytes = slc_layout_bytes(&tile);
+    out->staging_bytes = out->tile_bytes;
+    if (slci_is_output(operand) && tile.rank > 0 && tile.shape[0] > 0) {
+        const int64_t slice_bytes = out->tile_bytes / tile.shape[0];
+        out->staging_bytes = slc_min_i64(out->tile_bytes, slc_max_i64(slice_bytes, PIECE_BYTES));
+    } else if (operand->is_sparse) {
+        out->staging_bytes = slc_min_i64(out->tile_bytes, PIECE_BYTES);
+    }
+    return SLC_OK;
+}
+
+/* A tile's footprint by a function is known for the tiles of a grid that begins at 0. A region's tiles
+ * are pieces of those where it begins on that grid. */
+static bool is_on_grid(const slc_job *job, const slc_plan *plan) {
+    for (int o = 0; o < job->n_operands; o++) {
+        for (int a = 0; a < job->n_axes && job->operands[o].footprint != NULL; a++) {
+            if (plan->region.extent[a] > 0 && plan->region.origin[a] % plan->tile[a] != 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool slci_plan_set_tile(const slci_planner *planner, const int64_t *extent, slc_plan *plan) {
+    const slc_job *job = planner->job;
+    *plan = (slc_plan){.n_axes = job->n_axes,
+                       .n_operands = job->n_operands,
+                       .n_tiles = 1,
+                       .region = planner->request.region};
+    for (int a = 0; a < job->n_axes; a++) {
+        plan->tile[a] = extent[a];
+        plan->n_tiles_of[a] = slc_ceil_div(plan->region.extent[a], extent[a]);
+        if (job->axes[a].kind != SLC_AXIS_PARALLEL) {
+            /* A sum over nothing is zero, and somebody has to say so: one tile of extent 0. */
+            plan->n_tiles_of[a] = slc_max_i64(plan->n_tiles_of[a], 1);
+        }
+        if (!slc_checked_mul(plan->n_tiles, plan->n_tiles_of[a], &plan->n_tiles)) {
+            plan->n_tiles = -1;
+            return false;
+        }
+    }
+    int64_t descriptions_bytes = 0;
+    if (!slc_checked_mul(plan->n_tiles, (int64_t)sizeof(slc_tile), &descriptions_bytes)) {
+        plan->n_tiles = -1;
+        return false;
+    }
+    double points = 1;
+    for (int a = 0; a < job->n_axes; a++) {
+        points *= (double)plan->region.extent[a];
+    }
+    for (int o = 0; o < job->n_operands; o++) {
+        if (size_operand(job, plan->tile, o, &plan->operand[o]) != SLC_OK) {
+            return false;
+        }
+        plan->operand[o].touches = job->operands[o].touches_per_point * points;
+    }
+    return is_on_grid(job, plan);
+}
+
+static void count_sparse_buffers(slc_placement placement, int n_slots, slc_plan_operand *sized) {
+    sized->placement = placement;
+    sized->n_buffers = placement == SLC_PLACE_MAPPED ? 0 : 1;
+    sized->n_staging = 0;
+    if (placement != SLC_PLACE_MAPPED) {
+        const int64_t pieces =
+            slc_ceil_div(sized->tile_bytes, slc_max_i64(sized->staging_bytes, 1));
+        const int64_t most = n_slots > 1 ? SPARSE_PIECES_PER_SLOT * (int64_t)n_slots : 1;
+        sized->n_staging = (int)slc_max_i64(slc_min_i64(pieces, most), 1);
+    }
+}
+
+static void count_buffers(const slci_planner *planner, int o, int n_slots, slc_plan *plan) {
+    const slc_operand *operand = &planner->job->operands[o];
+    slc_plan_operand *sized = &plan->operand[o];
+    if (operand->is_sparse) {
+        count_sparse_buffers(planner->sparse[o], n_slots, sized);
+        return;
+    }
+    bool moves = false; /* more than one tile of its own */
+    for (int a = 0; a < plan->n_axes; a++) {
+        moves = moves || (plan->n_tiles_of[a] > 1 && slci_is_indexed_by(operand, a));
+    }
+    sized->placement = moves ? SLC_PLACE_STREAMED : SLC_PLACE_RESIDENT;
+    if (operand->access == SLC_ACCESS_WORK) {
+        sized->n_buffers = 1;
+        sized->n_staging = 0;
+    } else if (slci_is_output(operand)) {
+        const bool has_pieces = moves || sized->staging_bytes < sized->tile_bytes;
+        const bool is_small =
+            operand->access == SLC_ACCESS_OUT && sized->tile_bytes <= SMALL_TILE_BYTES;
+        const int n_several = is_small ? n_slots : SLC_DRAIN_PIECES;
+        sized->n_buffers = moves && n_slots > 1 ? n_several : 1;
+        sized->n_staging = !has_pieces || n_slots == 1 ? 1 : moves ? n_several : SLC_DRAIN_PIECES;
+    } else {
+        sized->n_buffers = moves ? n_slots : 1;
+        sized->n_staging = sized->n_buffers;
+    }
+}
+
+static bool add_buffers(int64_t bytes, int n, int64_t *sum) {
+    int64_t cost = 0;
+    return slc_checked_mul(slc_arena_cost(bytes), n, &cost) && slc_checked_add(*sum, cost, sum);
+}
+
+bool slci_plan_set_slots(const slci_planner *planner, int n_slots, slc_plan *plan) {
+    int64_t device_bytes = 0;
+    int64_t host_bytes = 0;
+    plan->n_slots = n_slots;
+    plan->mapped_bytes = plan->tier_bytes = 0;
+    for (int o = 0; o < plan->n_operands; o++) {
+        const slc_plan_operand *sized = &plan->operand[o];
+        count_buffers(planner, o, n_slots, plan);
+        if (!add_buffers(sized->tile_bytes, sized->n_buffers, &device_bytes) ||
+            !add_buffers(sized->staging_bytes, sized->n_staging, &host_bytes) ||
+            !add_buffers(sized->tile_bytes, sized->placement == SLC_PLACE_MAPPED ? 1 : 0,
+                         &plan->mapped_bytes)) {
+            return false;
+        }
+    }
+    /* One tile description per slot and one being filled, on both sides. */
+    const int64_t tiles_bytes = (n_slots + 1) * slc_arena_cost((int64_t)sizeof(slc_tile));
+    /* The state of a loop on each tile is looked at by the host. */
+    const int64_t loop_bytes =
+        planner->job->most_iterations > 0 ? slc_arena_cost((int64_t)sizeof(slc_loop_state)) : 0;
+    if (!slc_checked_add(device_bytes, tiles_bytes, &device_bytes) ||
+        !slc_checked_add(host_bytes, tiles_bytes + loop_bytes, &host_bytes) ||
+        !slc_checked_add(host_bytes, plan->mapped_bytes, &host_bytes) ||
+        device_bytes > INT64_MAX - planner->request.allocation_unit_bytes) {
+        return false;
+    }
+    plan->device_peak_bytes = slc_round_up(device_bytes, planner->request.allocation_unit_bytes);
+    plan->host_peak_bytes = host_bytes;
+    return true;
+}
+
+bool slci_plan_fits(const slci_planner *planner, const slc_plan *plan) {
+    return plan->device_peak_bytes <= planner->request.device_budget_bytes &&
+           plan->host_peak_bytes <= planner->request.host_budget_bytes;
+}

@@ -1,0 +1,209 @@
+#include "tests/support/test_stages.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void a_whole_run_leaves_nothing(void **state) {
+    test_stages_bench self;
+    test_stages_open(state, &self);
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        test_attempt a = {.seed = seed, .every_seconds = seed % 2 == 0 ? 1e-9 : 0};
+        TEST_OK(test_stages_run(&self.stages, &a));
+        assert_int_equal(a.n_errors, 0);
+        assert_int_equal(test_directory_count(self.directory), 0);
+        assert_true(seed % 2 == 0 ? a.n_states > 3 : a.n_states == 0);
+    }
+    test_stages_close(&self);
+}
+
+/* Stops the program after some tiles of its last stage, so that all kinds of blocks are there. */
+static void stop_late(const test_stages_bench *self) {
+    test_attempt whole = {.seed = 3};
+    TEST_OK(test_stages_run(&self->stages, &whole));
+    test_attempt a = {.seed = 3, .stop_after = whole.n_tiles - 3};
+    TEST_FAILS(test_stages_run(&self->stages, &a), SLC_ERROR_INTERRUPTED, "--resume");
+    assert_int_equal(a.n_states, 1);
+    assert_int_equal(test_directory_count(self->directory), 2);
+}
+
+/* The refusal comes before anything is computed, and leaves the files alone. */
+static void expect_refusal(const test_stages_bench *self, const char *words) {
+    test_attempt a = {.resume = true};
+    TEST_FAILS(test_stages_run(&self->stages, &a), SLC_ERROR_INPUT, words);
+    assert_int_equal(a.n_tiles, 0);
+    assert_int_equal(test_directory_count(self->directory), 2);
+}
+
+static void expect_success(const test_stages_bench *self) {
+    test_attempt a = {.seed = 9, .resume = true};
+    TEST_OK(test_stages_run(&self->stages, &a));
+    assert_true(a.is_resumed);
+    assert_int_equal(a.n_errors, 0);
+    assert_int_equal(test_directory_count(self->directory), 0);
+}
+
+static int64_t file_bytes(const char *path) {
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    return (int64_t)info.st_size;
+}
+
+static void flip(int fd, int64_t at, unsigned char mask) {
+    unsigned char byte = 0;
+    assert_int_equal(pread(fd, &byte, 1, (off_t)at), 1);
+    byte ^= mask;
+    assert_int_equal(pwrite(fd, &byte, 1, (off_t)at), 1);
+}
+
+static void every_flipped_byte_is_found(void **state) {
+    test_stages_bench self;
+    test_stages_open(state, &self);
+    stop_late(&self);
+    const char *const paths[] = {self.path, self.journal};
+    for (int f = 0; f < 2; f++) {
+        const int64_t n_bytes = file_bytes(paths[f]);
+        const int fd = open(paths[f], O_RDWR);
+        assert_true(fd >= 0 && n_bytes > 200);
+        for (int64_t at = 0; at < n_bytes; at++) {
+            const unsigned char mask = (unsigned char)(1 << at % 8);
+            flip(fd, at, mask);
+            expect_refusal(&self, paths[f]);
+            flip(fd, at, mask);
+        }
+        (void)close(fd);
+    }
+    expect_success(&self);
+    test_stages_close(&self);
+}
+
+/* Cut to `n_bytes`, and put back. */
+static void expect_refusal_when_cut(const test_stages_bench *self, const char *path,
+                                    int64_t n_bytes) {
+    const int64_t whole = file_bytes(path);
+    char *data = test_allocate(whole);
+    const int fd = open(path, O_RDWR);
+    assert_int_equal(pread(fd, data, (size_t)whole, 0), whole);
+    assert_int_equal(ftruncate(fd, (off_t)n_bytes), 0);
+    expect_refusal(self, path);
+    assert_int_equal(pwrite(fd, data, (size_t)whole, 0), whole);
+    (void)close(fd);
+    free(data);
+}
+
+static void every_cut_is_found(void **state) {
+    test_stages_bench self;
+    test_stages_open(state, &self);
+    stop_late(&self);
+    const char *const paths[] = {self.path, self.journal};
+    for (int f = 0; f < 2; f++) {
+        const int64_t n_bytes = file_bytes(paths[f]);
+        for (int64_t at = 0; at < n_bytes; at += at < 100 ? 1 : 7) {
+            expect_refusal_when_cut(&self, paths[f], at);
+        }
+    }
+    /* More than was written: refused in the state, cut off in the journal, where a killed run leaves
+     * it. */
+    const int state_fd = open(self.path, O_RDWR | O_APPEND);
+    assert_int_equal(write(state_fd, "x", 1), 1);
+    expect_refusal(&self, "more");
+    assert_int_equal(ftruncate(state_fd, (off_t)(file_bytes(self.path) - 1)), 0);
+    (void)close(state_fd);
+    const int journal_fd = open(self.journal, O_RDWR | O_APPEND);
+    assert_int_equal(write(journal_fd, "torn", 4), 4);
+    (void)close(journal_fd);
+    expect_success(&self);
+    test_stages_close(&self);
+}
+
+static void a_foreign_checkpoint_is_named(void **state) {
+    test_stages_bench self;
+    test_stages_open(state, &self);
+    stop_late(&self);
+    test_attempt other = {.resume = true, .parameter = "2"};
+    TEST_FAILS(test_stages_run(&self.stages, &other), SLC_ERROR_INPUT,
+               "parameter is '1' there and '2' here");
+    /* The journal of another run of the same program. */
+    char kept[TEST_PATH_BYTES];
+    test_join(self.directory, "kept", kept);
+    assert_int_equal(rename(self.path, kept), 0);
+    test_attempt again = {.seed = 3, .stop_after = 4};
+    TEST_FAILS(test_stages_run(&self.stages, &again), SLC_ERROR_INTERRUPTED, "--resume");
+    assert_int_equal(rename(kept, self.path), 0);
+    test_attempt mixed = {.resume = true};
+    TEST_FAILS(test_stages_run(&self.stages, &mixed), SLC_ERROR_INPUT, self.journal);
+    /* No checkpoint at all. */
+    test_write_below(self.directory, "state", "This is a letter to somebody, and no checkpoint.");
+    test_attempt letter = {.resume = true};
+    TEST_FAILS(test_stages_run(&self.stages, &letter), SLC_ERROR_INPUT, "no checkpoint of Sluice");
+    test_stages_close(&self);
+}
+
+static void files_that_exist_are_kept(void **state) {
+    test_stages_bench self;
+    test_stages_open(state, &self);
+    stop_late(&self);
+    test_attempt plain = {.seed = 1};
+    TEST_FAILS(test_stages_run(&self.stages, &plain), SLC_ERROR_OUTPUT, "--resume");
+    assert_int_equal(test_directory_count(self.directory), 2);
+    test_attempt over = {.seed = 1, .overwrite = true};
+    TEST_OK(test_stages_run(&self.stages, &over));
+    assert_false(over.is_resumed);
+    assert_int_equal(over.n_errors, 0);
+    assert_int_equal(test_directory_count(self.directory), 0);
+    /* What is named like a journal but is none. */
+    test_write_below(self.directory, "state.journal", "Dear diary, today nothing was computed.");
+    test_attempt diary = {.seed = 1, .overwrite = true};
+    TEST_FAILS(test_stages_run(&self.stages, &diary), SLC_ERROR_OUTPUT, "no journal");
+    assert_int_equal(test_directory_count(self.directory), 1);
+    test_stages_close(&self);
+}
+
+static void resuming_nothing_begins(void **state) {
+    test_stages_bench self;
+    test_stages_open(state, &self);
+    test_attempt a = {.seed = 1, .resume = true};
+    TEST_OK(test_stages_run(&self.stages, &a));
+    assert_false(a.is_resumed);
+    assert_int_equal(a.n_errors, 0);
+    assert_int_equal(test_directory_count(self.directory), 0);
+    test_stages_close(&self);
+}
+
+static void two_runs_cannot_share_one(void **state) {
+    test_stages_bench self;
+    test_stages_open(state, &self);
+    const int fd = open(self.journal, O_RDWR | O_CREAT, 0600);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    test_attempt a = {.seed = 1};
+    TEST_FAILS(test_stages_run(&self.stages, &a), SLC_ERROR_OUTPUT, "another run");
+    (void)close(fd);
+    test_stages_close(&self);
+}
+
+static void it_must_be_begun(void **state) {
+    test_stages_bench self;
+    test_stages_open(state, &self);
+    const slc_checkpoint_options options = {.path = self.path, .budget = self.budget};
+    slc_checkpoint *checkpoint = NULL;
+    TEST_OK(slc_checkpoint_create(&options, &checkpoint));
+    const slc_job job = test_turn_job(4, 4, 4);
+    const slc_execution execution = {.checkpoint = checkpoint};
+    slc_plan plan;
+    slc_engine_report report;
+    TEST_FAILS(slc_execute(&job, &execution, &plan, &report), SLC_ERROR_ARGUMENT, "not begun");
+    slc_checkpoint_destroy(checkpoint);
+    assert_int_equal(test_directory_count(self.directory), 0);
+    test_stages_close(&self);
+}
+
+int main(void) {
+    const test_case cases[] = {
+        TEST_CASE(a_whole_run_leaves_nothing), TEST_CASE(every_flipped_byte_is_found),
+        TEST_CASE(every_cut_is_found),         TEST_CASE(a_foreign_checkpoint_is_named),
+        TEST_CASE(files_that_exist_are_kept),  TEST_CASE(resuming_nothing_begins),
+        TEST_CASE(two_runs_cannot_share_one),  TEST_CASE(it_must_be_begun),
+    };
+    return test_run_everywhere(cases, TEST_COUNT(cases), TEST_ON_HOST);
+}
