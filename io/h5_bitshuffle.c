@@ -224,16 +224,10 @@ size_t slci_h5_bitshuffle_filter(unsigned flags, size_t n_values, const unsigned
     if (total < 0) {
         return 0;
     }
-    from.plain = H5allocate_memory((size_t)(from.block * from.element_bytes), false);
-    unsigned char *out = H5allocate_memory((size_t)total, false);
+    unsigned char *const out = slci_h5_codec_resize(NULL, total);
+    from.plain = slci_h5_codec_resize(NULL, from.block * from.element_bytes);
     const bool is_good = from.plain != NULL && out != NULL && decode_blocks(&from, total, out) == 0;
     (void)H5free_memory(from.plain);
-    if (!is_good) {
-        (void)H5free_memory(out);
-        return 0;
-    }
-    (void)H5free_memory(*buffer);
-    *buffer = out;
-    *buffer_bytes = (size_t)total;
-    return (size_t)total;
+    return slci_h5_codec_finish(out, (size_t)total, is_good ? (size_t)total : 0, buffer_bytes,
+                                buffer);
 }

@@ -15,6 +15,7 @@ static const struct {
 };
 
 static _Thread_local int64_t expected_bytes[SLCI_H5_CODECS];
+static _Thread_local bool lacks_memory;
 
 slci_h5_codec slci_h5_codec_of(int filter) {
     slci_h5_codec codec = SLCI_H5_ZSTD;
@@ -26,10 +27,37 @@ slci_h5_codec slci_h5_codec_of(int filter) {
 
 void slci_h5_codec_expect(const int64_t bytes[SLCI_H5_CODECS]) {
     memcpy(expected_bytes, bytes, sizeof expected_bytes);
+    lacks_memory = false;
 }
 
 int64_t slci_h5_codec_expected(slci_h5_codec codec) {
     return expected_bytes[codec];
+}
+
+void *slci_h5_codec_resize(void *old, int64_t bytes) {
+    void *const memory = H5resize_memory(old, (size_t)bytes);
+    lacks_memory = lacks_memory || memory == NULL;
+    return memory;
+}
+
+size_t slci_h5_codec_finish(void *made, size_t capacity, size_t n_made, size_t *buffer_bytes,
+                            void **buffer) {
+    if (n_made == 0) {
+        (void)H5free_memory(made);
+        return 0;
+    }
+    (void)H5free_memory(*buffer);
+    *buffer = made;
+    *buffer_bytes = capacity;
+    return n_made;
+}
+
+void slci_h5_codec_note_no_memory(void) {
+    lacks_memory = true;
+}
+
+bool slci_h5_codec_lacks_memory(void) {
+    return lacks_memory;
 }
 
 void slci_h5_codec_register(void) {

@@ -8,6 +8,7 @@
 #ifndef SLC_IO_H5_CODEC_H
 #define SLC_IO_H5_CODEC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,21 @@ slci_h5_codec slci_h5_codec_of(int filter);
  * a filter nothing of it, and reads past the end of what a filter gives when that is too short. */
 void slci_h5_codec_expect(const int64_t bytes[SLCI_H5_CODECS]);
 int64_t slci_h5_codec_expected(slci_h5_codec codec);
+
+/* For filters: memory for what they make, `old` (NULL: none) grown or shrunk to so many bytes; NULL
+ * where there is none. It is HDF5's, which frees it. */
+void *slci_h5_codec_resize(void *old, int64_t bytes);
+
+/* For filters, at their end: what they made, `n_made` bytes in memory of `capacity`, takes the place of
+ * the buffer. Where n_made is 0 it is freed, and the buffer stays. Returns n_made: 0 is how a filter
+ * tells HDF5 that it failed. */
+size_t slci_h5_codec_finish(void *made, size_t capacity, size_t n_made, size_t *buffer_bytes,
+                            void **buffer);
+
+/* HDF5 does not ask why a filter failed. Whether it was for want of memory, in this thread since the
+ * last slci_h5_codec_expect; the first is for filters whose libraries allocate. */
+void slci_h5_codec_note_no_memory(void);
+bool slci_h5_codec_lacks_memory(void);
 
 /* A chunk of HDF5 is smaller than 4 GiB. */
 #define SLCI_H5_MAX_CHUNK_BYTES ((int64_t)UINT32_MAX)

@@ -62,8 +62,8 @@ static slc_status read_shape(slci_h5_dataset *dataset) {
     return status;
 }
 
-static slc_status open_locked(slci_h5_id file, slci_h5_dataset *dataset) {
-    const hid_t id = H5Dopen2((hid_t)file, dataset->name, H5P_DEFAULT);
+static slc_status open_id(slci_h5_id file, slci_h5_dataset *dataset, hid_t access) {
+    const hid_t id = H5Dopen2((hid_t)file, dataset->name, access);
     if (id < 0) {
         char text[256];
         slci_h5_error_text(text, sizeof text);
@@ -71,6 +71,12 @@ static slc_status open_locked(slci_h5_id file, slci_h5_dataset *dataset) {
                         dataset->name, text);
     }
     dataset->id = (slci_h5_id)id;
+    return SLC_OK;
+}
+
+static slc_status open_locked(slci_h5_id file, slci_h5_dataset *dataset) {
+    SLC_TRY(open_id(file, dataset, H5P_DEFAULT));
+    const hid_t id = (hid_t)dataset->id;
     const hid_t type = H5Dget_type(id);
     if (type < 0) {
         return SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: its type cannot be read", dataset->path,
@@ -146,21 +152,17 @@ slc_status slci_h5_dataset_set_cache(slci_h5_id file, slci_h5_dataset *dataset, 
     slc_status status = SLC_OK;
     slci_h5_lock();
     const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
-    hid_t id = -1;
     /* Chunks that were read to their end go first: rows are read once and in order. */
     if (access >= 0 && H5Pset_chunk_cache(access, (size_t)slots, (size_t)room, 1.0) >= 0) {
         (void)H5Dclose((hid_t)dataset->id); /* HDF5 keeps the old cache while the dataset is open */
         dataset->id = 0;
-        id = H5Dopen2((hid_t)file, dataset->name, access);
+        status = open_id(file, dataset, access);
+    } else {
+        status = SLC_FAIL(SLC_ERROR_MEMORY, "%s: dataset %s: no cache of %" PRId64 " bytes",
+                          dataset->path, dataset->name, room);
     }
     if (access >= 0) {
         (void)H5Pclose(access);
-    }
-    if (id < 0) {
-        status = SLC_FAIL(SLC_ERROR_MEMORY, "%s: dataset %s: no cache of %" PRId64 " bytes",
-                          dataset->path, dataset->name, room);
-    } else {
-        dataset->id = (slci_h5_id)id;
     }
     slci_h5_unlock();
     return status;
@@ -180,6 +182,18 @@ int64_t slci_h5_dataset_chunk_row_bytes(const slci_h5_dataset *dataset, const in
         }
     }
     return bytes;
+}
+
+static slc_status fail_read(const slci_h5_dataset *dataset, int64_t row) {
+    char text[256];
+    slci_h5_error_text(text, sizeof text);
+    if (slci_h5_codec_lacks_memory()) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "%s: dataset %s: no memory to decode row %" PRId64,
+                        dataset->path, dataset->name, row);
+    }
+    return SLC_FAIL(SLC_ERROR_INPUT,
+                    "%s: dataset %s cannot be read at row %" PRId64 " (%s): damaged data",
+                    dataset->path, dataset->name, row, text);
 }
 
 static slc_status read_locked(const slci_h5_dataset *dataset, const int64_t *origin,
@@ -205,11 +219,7 @@ static slc_status read_locked(const slci_h5_dataset *dataset, const int64_t *ori
     slci_h5_codec_expect(dataset->codec_bytes);
     if (status == SLC_OK && H5Dread((hid_t)dataset->id, (hid_t)dataset->type_id, memory_space,
                                     file_space, H5P_DEFAULT, raw) < 0) {
-        char text[256];
-        slci_h5_error_text(text, sizeof text);
-        status = SLC_FAIL(SLC_ERROR_INPUT,
-                          "%s: dataset %s cannot be read at row %" PRId64 " (%s): damaged data",
-                          dataset->path, dataset->name, dataset->rank > 0 ? origin[0] : 0, text);
+        status = fail_read(dataset, dataset->rank > 0 ? origin[0] : 0);
     }
     if (memory_space > 0) {
         (void)H5Sclose(memory_space);
@@ -244,6 +254,9 @@ void slci_h5_dataset_count(slci_h5_dataset *dataset, const int64_t *origin, cons
     if (!is_chunked(dataset) || bytes == 0) {
         return;
     }
+    /* Only the first row of chunks can still be there from the read before; others push it out. */
+    const int64_t first = origin[0] / dataset->chunk[0];
+    const bool has_first = dataset->keeps_row && first + 1 == dataset->kept_row;
     int64_t fetched_bytes = 0;
     hsize_t at[SLC_MAX_RANK];
     for (int d = 0; d < dataset->rank; d++) {
@@ -252,7 +265,7 @@ void slci_h5_dataset_count(slci_h5_dataset *dataset, const int64_t *origin, cons
     slci_h5_lock();
     for (int d = 0; d >= 0;) {
         hsize_t stored = 0;
-        if (!dataset->keeps_row || (int64_t)at[0] / dataset->chunk[0] + 1 != dataset->kept_row) {
+        if (!has_first || (int64_t)at[0] / dataset->chunk[0] != first) {
             if (H5Dget_chunk_storage_size((hid_t)dataset->id, at, &stored) >= 0) {
                 fetched_bytes += (int64_t)stored; /* a chunk never written has none */
             }
@@ -270,6 +283,16 @@ void slci_h5_dataset_count(slci_h5_dataset *dataset, const int64_t *origin, cons
     (void)H5Eclear2(H5E_DEFAULT);
     slci_h5_unlock();
     *stored_bytes = dataset->is_filtered ? fetched_bytes : bytes;
+}
+
+void slci_h5_dataset_add_counts(slci_h5_dataset *dataset, const int64_t *origin,
+                                const int64_t *extent, slc_source_counters *counters) {
+    int64_t n_chunks = 0;
+    int64_t stored_bytes = 0;
+    slci_h5_dataset_count(dataset, origin, extent, &n_chunks, &stored_bytes);
+    atomic_fetch_add(&counters->chunks_read, n_chunks);
+    atomic_fetch_add(&counters->chunks_decoded, dataset->is_filtered ? n_chunks : 0);
+    atomic_fetch_add(&counters->bytes_read, stored_bytes);
 }
 
 void slci_h5_dataset_describe(const slci_h5_dataset *dataset, slc_vis_dataset *out) {

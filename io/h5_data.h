@@ -79,6 +79,10 @@ SLC_MUST_USE slc_status slci_h5_dataset_read(const slci_h5_dataset *dataset, con
 void slci_h5_dataset_count(slci_h5_dataset *dataset, const int64_t *origin, const int64_t *extent,
                            int64_t *n_chunks, int64_t *stored_bytes);
 
+/* The same, added to a source's counters. */
+void slci_h5_dataset_add_counts(slci_h5_dataset *dataset, const int64_t *origin,
+                                const int64_t *extent, slc_source_counters *counters);
+
 /* For `sluice info`. */
 void slci_h5_dataset_describe(const slci_h5_dataset *dataset, slc_vis_dataset *out);
 

@@ -62,15 +62,10 @@ size_t slci_h5_lzf_filter(unsigned flags, size_t n_values, const unsigned values
     if ((flags & H5Z_FLAG_REVERSE) == 0 || capacity <= 0) {
         return 0;
     }
-    void *out = H5allocate_memory((size_t)capacity, false);
-    const int64_t made =
-        out == NULL ? -1 : slci_lzf_decode(*buffer, (int64_t)n_bytes, out, capacity);
-    if (made <= 0 || (expected > 0 && made != expected)) {
-        (void)H5free_memory(out);
-        return 0;
+    void *out = slci_h5_codec_resize(NULL, capacity);
+    int64_t made = out == NULL ? 0 : slci_lzf_decode(*buffer, (int64_t)n_bytes, out, capacity);
+    if (made < 0 || (expected > 0 && made != expected)) {
+        made = 0;
     }
-    (void)H5free_memory(*buffer);
-    *buffer = out;
-    *buffer_bytes = (size_t)capacity;
-    return (size_t)made;
+    return slci_h5_codec_finish(out, (size_t)capacity, (size_t)made, buffer_bytes, buffer);
 }

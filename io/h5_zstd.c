@@ -5,6 +5,7 @@
  * would read past the end of a short one. */
 #include <hdf5.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "core/checked.h"
 #include "io/h5_codec.h"
@@ -14,7 +15,7 @@
 
 /* Makes room for `bytes` in *out, keeping what is there. */
 static int grow(void **out, size_t *capacity, size_t bytes) {
-    void *larger = H5resize_memory(*out, bytes);
+    void *larger = slci_h5_codec_resize(*out, (int64_t)bytes);
     if (larger == NULL) {
         return -1;
     }
@@ -51,6 +52,9 @@ static size_t decode_stream(ZSTD_DCtx *context, const void *src, size_t src_byte
         const size_t made_before = output.pos;
         const size_t left = ZSTD_decompressStream(context, &output, &input);
         if (ZSTD_isError(left)) {
+            if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation) {
+                slci_h5_codec_note_no_memory();
+            }
             return 0;
         }
         if (left == 0) {
@@ -76,25 +80,22 @@ static size_t decode(size_t src_bytes, size_t *buffer_bytes, void **buffer) {
     const int64_t expected_bytes = slci_h5_codec_expected(SLCI_H5_ZSTD);
     ZSTD_DCtx *context = ZSTD_createDCtx();
     if (context == NULL) {
+        slci_h5_codec_note_no_memory();
         return 0;
     }
     void *out = NULL;
     size_t capacity = 0;
     size_t made = decode_stream(context, *buffer, src_bytes, expected_bytes, &out, &capacity);
     ZSTD_freeDCtx(context);
-    if (made == 0 || (expected_bytes > 0 && made != (size_t)expected_bytes)) {
-        (void)H5free_memory(out);
-        return 0;
+    if (expected_bytes > 0 && made != (size_t)expected_bytes) {
+        made = 0;
     }
-    (void)H5free_memory(*buffer);
-    *buffer = out;
-    *buffer_bytes = capacity;
-    return made;
+    return slci_h5_codec_finish(out, capacity, made, buffer_bytes, buffer);
 }
 
 static size_t encode(int level, size_t src_bytes, size_t *buffer_bytes, void **buffer) {
     const size_t bound = ZSTD_compressBound(src_bytes);
-    void *out = H5allocate_memory(bound, false);
+    void *out = slci_h5_codec_resize(NULL, (int64_t)bound);
     ZSTD_CCtx *context = ZSTD_createCCtx();
     size_t made = 0;
     if (out != NULL && context != NULL &&
@@ -103,14 +104,8 @@ static size_t encode(int level, size_t src_bytes, size_t *buffer_bytes, void **b
         made = ZSTD_compress2(context, out, bound, *buffer, src_bytes);
     }
     ZSTD_freeCCtx(context);
-    if (made == 0 || ZSTD_isError(made)) {
-        (void)H5free_memory(out);
-        return 0;
-    }
-    (void)H5free_memory(*buffer);
-    *buffer = out;
-    *buffer_bytes = bound;
-    return made;
+    made = ZSTD_isError(made) ? 0 : made;
+    return slci_h5_codec_finish(out, bound, made, buffer_bytes, buffer);
 }
 
 /* Returning 0 is how a filter reports failure. */

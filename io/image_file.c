@@ -102,19 +102,30 @@ done:
     return status;
 }
 
-slc_status slc_image_file_write(const char *path, const slc_image_meta *meta, const double *image,
-                                bool overwrite, slc_log *log) {
+slc_status slc_image_file_stage(const slc_image_output *output, bool overwrite, slc_log *log,
+                                slc_outfile *out) {
     const slci_image_format *format = NULL;
-    SLC_TRY(choose(path, meta, &format));
+    const char *path = output->path;
+    SLC_TRY(choose(path, output->meta, &format));
     slc_outfile file;
     SLC_TRY(slc_outfile_begin(path, overwrite, &file));
     if (strcmp(path, file.final_path) != 0) {
         slc_log_note(log, "%s is a link; writing %s", path, file.final_path);
     }
-    const slc_status status = format->write(file.temporary_path, path, meta, image, log);
+    const slc_status status =
+        format->write(file.temporary_path, path, output->meta, output->image, log);
     if (status != SLC_OK) {
         slc_outfile_abandon(&file);
         return status;
     }
+    *out = file;
+    return SLC_OK;
+}
+
+slc_status slc_image_file_write(const char *path, const slc_image_meta *meta, const double *image,
+                                bool overwrite, slc_log *log) {
+    const slc_image_output output = {path, meta, image};
+    slc_outfile file;
+    SLC_TRY(slc_image_file_stage(&output, overwrite, log, &file));
     return slc_outfile_commit(&file);
 }

@@ -13,6 +13,7 @@
 
 #include "core/log.h"
 #include "core/status.h"
+#include "io/outfile.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -73,6 +74,18 @@ SLC_API SLC_MUST_USE slc_status slc_image_files_check(const char *const *paths, 
 SLC_API SLC_MUST_USE slc_status slc_image_file_write(const char *path, const slc_image_meta *meta,
                                                      const double *image, bool overwrite,
                                                      slc_log *log);
+
+/* One picture of several. */
+typedef struct slc_image_output {
+    const char *path;
+    const slc_image_meta *meta;
+    const double *image; /* as for slc_image_file_write */
+} slc_image_output;
+
+/* Writes a picture whole, but leaves it under its temporary name: the caller commits all pictures of a
+ * run together (slc_outfile_commit_all), or abandons them. SLC_ERROR_OUTPUT, SLC_ERROR_MEMORY. */
+SLC_API SLC_MUST_USE slc_status slc_image_file_stage(const slc_image_output *output, bool overwrite,
+                                                     slc_log *log, slc_outfile *out);
 
 #ifdef __cplusplus
 }

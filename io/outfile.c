@@ -3,6 +3,10 @@
  *     begin:   NAME.fits  ->  NAME.part-PID-N.fits, made with O_EXCL in the same folder
  *     commit:  fsync(file), rename to NAME.fits, fsync(folder)
  *
+ * Several files are committed together, each step for all before the next one, so that whatever fails
+ * leaves none of them: a full disk shows in the first step, and names given before a failure are taken
+ * back.
+ *
  * Without `overwrite` the rename must not replace a file that has appeared meanwhile: the kernel is
  * asked for that (RENAME_NOREPLACE), and where the file system cannot, a hard link is made, which
  * fails if the name is taken. A symbolic link as the final name is followed first, so that the link
@@ -334,44 +338,74 @@ static int rename_if_free(const char *from, const char *to) {
     return unlink(from) == 0 ? 0 : errno;
 }
 
-slc_status slc_outfile_commit(slc_outfile *out) {
+/* Everything that can fail before the final name is touched. */
+static slc_status make_durable(slc_outfile *out) {
     mode_t mode = 0;
-    slc_status status = sync_path(out->temporary_path, O_RDONLY);
-    if (status == SLC_OK && find_old_mode(out, &mode) && chmod(out->temporary_path, mode) != 0) {
-        status = SLC_FAIL(SLC_ERROR_OUTPUT, "cannot give %s the access mode of %s: %s",
-                          out->temporary_path, out->final_path, strerror(errno));
+    SLC_TRY(sync_path(out->temporary_path, O_RDONLY));
+    out->is_replacing = find_old_mode(out, &mode);
+    if (out->is_replacing && chmod(out->temporary_path, mode) != 0) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot give %s the access mode of %s: %s",
+                        out->temporary_path, out->final_path, strerror(errno));
     }
-    if (status == SLC_OK) {
-        int reason = 0;
-        if (!out->overwrite) {
-            reason = rename_if_free(out->temporary_path, out->final_path);
-        } else if (rename(out->temporary_path, out->final_path) != 0) {
-            reason = errno;
-        }
-        if (reason == EEXIST) {
-            status = SLC_FAIL(SLC_ERROR_OUTPUT,
-                              "%s has appeared during the run; --overwrite "
-                              "replaces it",
-                              out->final_path);
-        } else if (reason != 0) {
-            status = SLC_FAIL(SLC_ERROR_OUTPUT, "cannot give %s its name: %s", out->final_path,
-                              strerror(reason));
-        }
+    return SLC_OK;
+}
+
+static slc_status give_name(slc_outfile *out) {
+    int reason = 0;
+    if (!out->overwrite) {
+        reason = rename_if_free(out->temporary_path, out->final_path);
+    } else if (rename(out->temporary_path, out->final_path) != 0) {
+        reason = errno;
     }
-    if (status != SLC_OK) {
-        slc_outfile_abandon(out);
-        return status;
+    if (reason == EEXIST) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s has appeared during the run; --overwrite replaces it",
+                        out->final_path);
+    }
+    if (reason != 0) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot give %s its name: %s", out->final_path,
+                        strerror(reason));
     }
     out->temporary_path[0] = '\0';
+    return SLC_OK;
+}
+
+static slc_status sync_folder(const slc_outfile *out) {
     char folder[SLC_PATH_BYTES];
     folder_of(out->final_path, folder);
-    status = sync_path(folder, O_RDONLY | O_DIRECTORY);
-    if (status != SLC_OK && !out->overwrite) {
-        /* The name might not survive a crash, and the caller is told that there is no output. What
-         * an overwritten file held is gone either way; then the new one is better than none. */
-        (void)unlink(out->final_path);
+    return sync_path(folder, O_RDONLY | O_DIRECTORY);
+}
+
+/* Removes what has no final name, and what has one that was free before: the caller is told that there
+ * is no output. What a replaced file held is gone either way; then the new one is better than none. */
+static void take_back(slc_outfile *files, int n_files) {
+    for (int i = 0; i < n_files; i++) {
+        const bool has_name = files[i].temporary_path[0] == '\0';
+        if (has_name && !files[i].is_replacing) {
+            (void)unlink(files[i].final_path);
+        }
+        slc_outfile_abandon(&files[i]);
+    }
+}
+
+slc_status slc_outfile_commit_all(slc_outfile *files, int n_files) {
+    slc_status status = SLC_OK;
+    for (int i = 0; i < n_files && status == SLC_OK; i++) {
+        status = make_durable(&files[i]);
+    }
+    for (int i = 0; i < n_files && status == SLC_OK; i++) {
+        status = give_name(&files[i]);
+    }
+    for (int i = 0; i < n_files && status == SLC_OK; i++) {
+        status = sync_folder(&files[i]);
+    }
+    if (status != SLC_OK) {
+        take_back(files, n_files);
     }
     return status;
+}
+
+slc_status slc_outfile_commit(slc_outfile *out) {
+    return slc_outfile_commit_all(out, 1);
 }
 
 void slc_outfile_abandon(slc_outfile *out) {

@@ -25,6 +25,7 @@ typedef struct slc_outfile {
     char final_path[SLC_PATH_BYTES];
     char temporary_path[SLC_PATH_BYTES + 32]; /* same folder and extension; "": none is open */
     bool overwrite;
+    bool is_replacing; /* from the commit on: the final name held a file before */
 } slc_outfile;
 
 /* Before any work: that the folder exists and can be written (by really making a file there), that
@@ -51,6 +52,10 @@ SLC_API SLC_MUST_USE slc_status slc_outfile_begin(const char *path, bool overwri
 /* fsync, rename to the final name (never over an existing file unless `overwrite`), fsync the folder.
  * On failure neither name is left, unless the final one held a file before. SLC_ERROR_OUTPUT. */
 SLC_API SLC_MUST_USE slc_status slc_outfile_commit(slc_outfile *out);
+
+/* The same for the outputs of a run, files [n_files]: all appear, or none. A file that one of them has
+ * replaced does not come back. */
+SLC_API SLC_MUST_USE slc_status slc_outfile_commit_all(slc_outfile *files, int n_files);
 
 /* Removes the temporary file. Does nothing after a commit, or for a struct of zeros. */
 SLC_API void slc_outfile_abandon(slc_outfile *out);

@@ -12,11 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/print.h"
 #include "core/version.h"
 #include "io/image_formats.h"
+#include "io/png_memory.h"
 #include "io/png_scale.h"
 
 /* Readers built on libpng refuse more, unless told otherwise. */
@@ -163,30 +165,70 @@ static void describe(png_job *job) {
     slci_copy_ascii(meta->object, job->title, sizeof job->title);
 }
 
+/* Writes the picture to job->fd, which the caller has opened (less than 0: could not) and closes. */
+static slc_status encode(png_job *job, const char *name) {
+    slc_status status = SLC_OK;
+    describe(job);
+    job->row = (png_byte *)malloc((size_t)job->meta->nx);
+    job->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, job, on_error, on_warning);
+    if (job->png != NULL) {
+        job->info = png_create_info_struct(job->png);
+    }
+    if (job->fd < 0) {
+        status = SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write %s: %s", name, strerror(job->reason));
+    } else if (job->row == NULL || job->info == NULL) {
+        status = SLC_FAIL(SLC_ERROR_MEMORY, "no memory to write %s", name);
+    } else if (!write_picture(job)) {
+        status = SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write %s: %s", name,
+                          job->reason != 0 ? strerror(job->reason) : job->error);
+    }
+    png_destroy_write_struct(&job->png, &job->info);
+    free(job->row);
+    return status;
+}
+
 static slc_status png_write(const char *temporary, const char *name, const slc_image_meta *meta,
                             const double *image, slc_log *log) {
-    png_job job = {.meta = meta, .image = image, .fd = -1};
+    png_job job = {.meta = meta, .image = image};
     SLC_TRY(slci_png_find_range(image, meta->nx * meta->ny, &job.range));
-    describe(&job);
-    slc_status status = SLC_OK;
     job.fd = open(temporary, O_WRONLY | O_CLOEXEC);
-    job.row = (png_byte *)malloc((size_t)meta->nx);
-    job.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &job, on_error, on_warning);
-    if (job.png != NULL) {
-        job.info = png_create_info_struct(job.png);
-    }
-    if (job.fd < 0) {
-        status = SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write %s: %s", name, strerror(errno));
-    } else if (job.row == NULL || job.info == NULL) {
-        status = SLC_FAIL(SLC_ERROR_MEMORY, "no memory to write %s", name);
-    } else if (!write_picture(&job)) {
-        status = SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write %s: %s", name,
-                          job.reason != 0 ? strerror(job.reason) : job.error);
-    } else {
+    job.reason = job.fd < 0 ? errno : 0;
+    const slc_status status = encode(&job, name);
+    if (status == SLC_OK) {
         slc_log_detail(log, "%s: %s", name, job.description);
     }
-    png_destroy_write_struct(&job.png, &job.info);
-    free(job.row);
+    if (job.fd >= 0) {
+        (void)close(job.fd);
+    }
+    return status;
+}
+
+/* ---- in memory -------------------------------------------------------------------------------- */
+
+/* Everything written to `fd`, a file in memory. */
+static slc_status take_bytes(int fd, slci_png *out) {
+    const off_t size = lseek(fd, 0, SEEK_END);
+    uint8_t *bytes = size > 0 ? malloc((size_t)size) : NULL;
+    if (bytes == NULL || pread(fd, bytes, (size_t)size, 0) != size) {
+        free(bytes);
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for a PNG of %lld bytes", (long long)size);
+    }
+    out->bytes = bytes;
+    out->n_bytes = size;
+    return SLC_OK;
+}
+
+slc_status slci_png_encode(const slc_image_meta *meta, const double *image, slci_png *out) {
+    SLC_TRY(png_check("the picture", meta));
+    png_job job = {.meta = meta, .image = image};
+    SLC_TRY(slci_png_find_range(image, meta->nx * meta->ny, &job.range));
+    job.fd = memfd_create("sluice-png", MFD_CLOEXEC);
+    job.reason = job.fd < 0 ? errno : 0;
+    slc_status status = encode(&job, "a PNG in memory");
+    if (status == SLC_OK) {
+        status = take_bytes(job.fd, out);
+        out->range = job.range;
+    }
     if (job.fd >= 0) {
         (void)close(job.fd);
     }

@@ -53,9 +53,9 @@ typedef struct slci_uvh5 {
 extern const slci_vis_part_ops slci_uvh5_ops;
 
 /* uvh5_phase.c: reads and chooses the phase centre; later gives the place at the middle of the times
- * (of an ephemeris). */
+ * (of an ephemeris), and warns where the ephemeris does not cover it. */
 SLC_MUST_USE slc_status slci_uvh5_phase_read(slci_uvh5 *uvh5, const char *wanted);
-void slci_uvh5_phase_at(slci_uvh5 *uvh5, double jd);
+void slci_uvh5_phase_at(slci_uvh5 *uvh5, double jd, slc_log *log);
 
 /* uvh5_scan.c: reads rows of a row array as numbers or integers. */
 SLC_MUST_USE slc_status slci_uvh5_scan(slci_vis_part *part, slci_vis_sets *sets);
@@ -69,6 +69,7 @@ SLC_MUST_USE slc_status slci_uvh5_select(slci_vis_part *part, const slci_vis_sel
 SLC_MUST_USE slc_status slci_uvh5_read(slci_vis_part *part, int64_t origin, int64_t n,
                                        const slci_vis_target *target, slc_vis_counts *counts,
                                        slc_source_counters *counters);
+void slci_uvh5_count(slci_vis_part *part, slc_source_counters *counters);
 void slci_uvh5_scratch_destroy(slci_uvh5 *uvh5);
 
 #ifdef __cplusplus

@@ -135,7 +135,7 @@ static slc_status read_points(slci_uvh5 *uvh5, const char *group, slci_phase *ph
     return status;
 }
 
-void slci_uvh5_phase_at(slci_uvh5 *uvh5, double jd) {
+void slci_uvh5_phase_at(slci_uvh5 *uvh5, double jd, slc_log *log) {
     const int64_t n = uvh5->n_points;
     if (n < 2 || !isfinite(jd)) {
         return;
@@ -143,6 +143,13 @@ void slci_uvh5_phase_at(slci_uvh5 *uvh5, double jd) {
     const double *times = uvh5->points;
     const double *lon = times + n;
     const double *lat = lon + n;
+    /* The picture is the same wherever its centre is said to be, so this is no reason to refuse. */
+    if (jd < times[0] || jd > times[n - 1]) {
+        slc_log_warning(log,
+                        "%s: the ephemeris of phase centre '%s' goes from JD %.6f to %.6f, and the "
+                        "middle of the data is at %.6f: positions are those of its nearer end",
+                        uvh5->base.path, uvh5->base.header.phase.name, times[0], times[n - 1], jd);
+    }
     int64_t k = 0;
     while (k < n - 2 && jd >= times[k + 1]) {
         k++;

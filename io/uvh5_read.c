@@ -370,18 +370,13 @@ static void count_field(slci_h5_dataset *set, const int64_t *row_origin, const i
                         int64_t row, int64_t n, slc_source_counters *counters) {
     int64_t origin[SLC_MAX_RANK] = {0};
     int64_t extent[SLC_MAX_RANK] = {0};
-    int64_t n_chunks = 0;
-    int64_t bytes = 0;
     for (int d = 1; d < set->rank; d++) {
         origin[d] = row_origin == NULL ? 0 : row_origin[d];
         extent[d] = row_extent == NULL ? set->shape[d] : row_extent[d];
     }
     origin[0] = row;
     extent[0] = n;
-    slci_h5_dataset_count(set, origin, extent, &n_chunks, &bytes);
-    atomic_fetch_add(&counters->chunks_read, n_chunks);
-    atomic_fetch_add(&counters->chunks_decoded, set->is_filtered ? n_chunks : 0);
-    atomic_fetch_add(&counters->bytes_read, bytes);
+    slci_h5_dataset_add_counts(set, origin, extent, counters);
 }
 
 static void count_reads(slci_uvh5 *uvh5, int64_t row, int64_t n, const slci_vis_target *target,
@@ -413,6 +408,25 @@ static void count_reads(slci_uvh5 *uvh5, int64_t row, int64_t n, const slci_vis_
         if (rows[k].is_read && rows[k].set->id != 0) {
             count_field(rows[k].set, NULL, NULL, row, n, counters);
         }
+    }
+}
+
+void slci_uvh5_count(slci_vis_part *part, slc_source_counters *counters) {
+    slci_uvh5 *uvh5 = (slci_uvh5 *)part;
+    slci_h5_dataset *const sets[] = {&uvh5->vis.set, &uvh5->flags.set,   &uvh5->nsamples.set,
+                                     &uvh5->uvw,     &uvh5->ant_1,       &uvh5->ant_2,
+                                     &uvh5->time,    &uvh5->integration, &uvh5->phase_id};
+    enum { N_SETS = sizeof sets / sizeof sets[0] };
+    int64_t kept_row[N_SETS];
+    float wanted = 0;
+    for (int k = 0; k < N_SETS; k++) {
+        kept_row[k] = sets[k]->kept_row;
+        sets[k]->kept_row = 0; /* as if nothing had been read before */
+    }
+    const slci_vis_target everything = {.vis = &wanted, .weight = &wanted};
+    count_reads(uvh5, 0, part->header.n_rows, &everything, counters);
+    for (int k = 0; k < N_SETS; k++) {
+        sets[k]->kept_row = kept_row[k];
     }
 }
 

@@ -7,11 +7,13 @@
 #include "core/checked.h"
 #include "core/constants.h"
 #include "io/uvh5.h"
+#include "io/vis_combine.h"
 
 /* Buffers of a pass, [SLCI_UVH5_PASS_ROWS] each. */
 typedef struct pass {
     int64_t *ant_1, *ant_2, *phase_id;
     double *time, *lst, *integration;
+    double *uvw; /* three a row; read only where a range of baselines is selected */
     void *raw;
 } pass;
 
@@ -37,7 +39,8 @@ static double sidereal_time(double jd, double longitude_rad) {
     return angle < 0.0 ? angle + SLC_TWO_PI : angle;
 }
 
-static slc_status read_rows(const slci_uvh5 *uvh5, int64_t row, int64_t n, const pass *rows) {
+static slc_status read_rows(const slci_uvh5 *uvh5, int64_t row, int64_t n,
+                            const slci_vis_selection *selection, const pass *rows) {
     SLC_TRY(slci_uvh5_rows_i64(&uvh5->ant_1, row, n, rows->raw, rows->ant_1));
     SLC_TRY(slci_uvh5_rows_i64(&uvh5->ant_2, row, n, rows->raw, rows->ant_2));
     if (uvh5->time.id != 0) {
@@ -52,7 +55,35 @@ static slc_status read_rows(const slci_uvh5 *uvh5, int64_t row, int64_t n, const
     if (uvh5->has_other_centres) {
         SLC_TRY(slci_uvh5_rows_i64(&uvh5->phase_id, row, n, rows->raw, rows->phase_id));
     }
+    if (selection->has_uv_range) {
+        const int64_t origin[2] = {row, 0};
+        const int64_t extent[2] = {n, 3};
+        SLC_TRY(slci_h5_dataset_read(&uvh5->uvw, origin, extent, rows->raw));
+        slci_element_to_f64(&uvh5->uvw.type, rows->raw, uvh5->uvw.type.bytes, 3 * n, rows->uvw);
+    }
     return SLC_OK;
+}
+
+/* Whether the row is in the selection, but for its time: of a row that is left out nothing may enter
+ * what is said of the picture. */
+static bool is_selected(const slci_uvh5 *uvh5, const pass *rows, int64_t k,
+                        const slci_vis_selection *selection) {
+    if (uvh5->has_other_centres && rows->phase_id[k] != uvh5->chosen_id) {
+        return false;
+    }
+    if (!selection->use_autos && rows->ant_1[k] == rows->ant_2[k]) {
+        return false;
+    }
+    if (!selection->has_uv_range) {
+        return true;
+    }
+    const double length = hypot(rows->uvw[3 * k], rows->uvw[3 * k + 1]);
+    for (int64_t c = 0; c < selection->n_channels; c++) {
+        if (slci_vis_is_in_range(selection, length * selection->wavelengths_per_metre[c])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Files without times have one: 0, "unknown". */
@@ -68,7 +99,7 @@ static slc_status add_time(const slci_uvh5 *uvh5, int64_t row, int64_t k, const 
         SLC_TRY(slci_vis_sets_add_time(sets, jd, last_time));
     }
     slci_time_info *info = &sets->time_info[*last_time];
-    const bool is_chosen = !uvh5->has_other_centres || rows->phase_id[k] == uvh5->chosen_id;
+    const bool is_chosen = is_selected(uvh5, rows, k, sets->selection);
     if (is_chosen && uvh5->integration.id != 0) {
         sets->integration_low_s = fmin(sets->integration_low_s, rows->integration[k]);
         sets->integration_high_s = fmax(sets->integration_high_s, rows->integration[k]);
@@ -109,7 +140,7 @@ static slc_status add_rows(const slci_uvh5 *uvh5, int64_t row, int64_t n, const 
 
 slc_status slci_uvh5_scan(slci_vis_part *part, slci_vis_sets *sets) {
     slci_uvh5 *uvh5 = (slci_uvh5 *)part;
-    enum { N_BUFFERS = 7, NUMBER_BYTES = 8 };
+    enum { N_BUFFERS = 12, NUMBER_BYTES = 8 };
     char *memory = malloc((size_t)SLCI_UVH5_PASS_ROWS * NUMBER_BYTES * N_BUFFERS);
     if (memory == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory to read its header", part->path);
@@ -125,7 +156,8 @@ slc_status slci_uvh5_scan(slci_vis_part *part, slci_vis_sets *sets) {
         .time = (double *)(void *)at[3],
         .lst = (double *)(void *)at[4],
         .integration = (double *)(void *)at[5],
-        .raw = at[6],
+        .uvw = (double *)(void *)at[6],
+        .raw = at[9], /* three numbers a row too */
     };
     double jd_low = (double)INFINITY;
     double jd_high = -(double)INFINITY;
@@ -133,13 +165,13 @@ slc_status slci_uvh5_scan(slci_vis_part *part, slci_vis_sets *sets) {
     for (int64_t row = 0; row < part->header.n_rows && status == SLC_OK;
          row += SLCI_UVH5_PASS_ROWS) {
         const int64_t n = slc_min_i64(SLCI_UVH5_PASS_ROWS, part->header.n_rows - row);
-        status = read_rows(uvh5, row, n, &rows);
+        status = read_rows(uvh5, row, n, sets->selection, &rows);
         if (status == SLC_OK) {
             status = add_rows(uvh5, row, n, &rows, sets, &jd_low, &jd_high);
         }
     }
     free(memory);
     SLC_TRY(status);
-    slci_uvh5_phase_at(uvh5, 0.5 * (jd_low + jd_high));
+    slci_uvh5_phase_at(uvh5, 0.5 * (jd_low + jd_high), sets->log);
     return SLC_OK;
 }

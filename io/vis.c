@@ -2,6 +2,7 @@
  * into. Rows of the set are those of the first file, then of the second, and so on. */
 #include "io/vis.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,20 +20,24 @@ static const slc_source_ops vis_ops;
 /* ---- opening ---------------------------------------------------------------------------------- */
 
 /* What local file headers and the end record of an empty archive begin with. */
-static bool is_zip(const char *path) {
+static slc_status find_zip(const char *path, bool *is_zip) {
     char start[4] = "";
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    const bool is_read = descriptor >= 0 && read(descriptor, start, sizeof start) == 4;
-    if (descriptor >= 0) {
-        (void)close(descriptor);
+    if (descriptor < 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
     }
-    return is_read && (memcmp(start, "PK\3\4", 4) == 0 || memcmp(start, "PK\5\6", 4) == 0);
+    const bool is_read = read(descriptor, start, sizeof start) == 4;
+    (void)close(descriptor);
+    *is_zip = is_read && (memcmp(start, "PK\3\4", 4) == 0 || memcmp(start, "PK\5\6", 4) == 0);
+    return SLC_OK;
 }
 
 static slc_status open_part(const char *path, const slc_vis_options *options, slci_vis_part **out) {
     slci_file_stamp stamp;
+    bool is_zip = false;
     SLC_TRY(slci_file_stamp_get(path, &stamp));
-    if (is_zip(path)) {
+    SLC_TRY(find_zip(path, &is_zip));
+    if (is_zip) {
         return slci_npz_open(path, options, out);
     }
     if (!slci_h5_is_hdf5(path)) {
@@ -70,15 +75,26 @@ static uint64_t hash_i64(uint64_t hash, int64_t value) {
     return hash_bytes(hash, &value, sizeof value);
 }
 
-/* Names, sizes and times of the files, and what is selected from them. */
+/* Sizes and times of the files, what their headers say, and what is selected from them. Not their
+ * names: a run may be resumed from another folder. */
 static void identify(slci_vis *vis) {
     uint64_t hash = 0xcbf29ce484222325ULL;
+    int64_t bytes = 0;
+    int64_t modified_ns = 0; /* of the youngest file */
     for (int k = 0; k < vis->n_parts; k++) {
         const slci_vis_part *part = vis->parts[k];
-        hash = hash_bytes(hash, part->path, strlen(part->path) + 1);
         hash = hash_i64(hash, part->stamp.bytes);
         hash = hash_i64(hash, part->stamp.modified_ns);
+        bytes += part->stamp.bytes;
+        modified_ns = slc_max_i64(modified_ns, part->stamp.modified_ns);
     }
+    const slc_vis_meta *meta = &vis->meta;
+    hash = hash_i64(hash, meta->n_times);
+    hash = hash_i64(hash, meta->n_antennas);
+    hash = hash_bytes(hash, &meta->ra_rad, sizeof meta->ra_rad);
+    hash = hash_bytes(hash, &meta->dec_rad, sizeof meta->dec_rad);
+    hash = hash_bytes(hash, meta->wavelengths_per_metre,
+                      (size_t)meta->n_channels * sizeof *meta->wavelengths_per_metre);
     const slci_vis_selection *s = &vis->selection;
     hash = hash_i64(hash, s->channel_begin);
     hash = hash_i64(hash, s->n_channels);
@@ -92,14 +108,31 @@ static void identify(slci_vis *vis) {
     hash = hash_bytes(hash, limits, sizeof limits);
     hash = hash_bytes(hash, vis->meta.phase_centre_name, strlen(vis->meta.phase_centre_name));
     (void)snprintf(vis->base.identity, sizeof vis->base.identity,
-                   "vis:%d:%" PRId64 ":%016" PRIx64 ":%.160s", vis->n_parts, vis->meta.n_rows, hash,
-                   vis->parts[0]->path);
+                   "%d file(s) of %" PRId64 " bytes and %" PRId64 " rows, changed at %" PRId64
+                   " ns, header and selection %016" PRIx64,
+                   vis->n_parts, bytes, meta->n_rows, modified_ns, hash);
+}
+
+/* Rows that are read twice would count twice, and nothing in the picture would show it. */
+static slc_status refuse_twice(const slci_vis *vis, int k) {
+    const slci_vis_part *part = vis->parts[k];
+    for (int j = 0; j < k; j++) {
+        const slci_vis_part *other = vis->parts[j];
+        if (other->stamp.device == part->stamp.device && other->stamp.inode == part->stamp.inode) {
+            return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                            "%s is given twice (first as %s), and its rows would count twice; name "
+                            "each file once",
+                            part->path, other->path);
+        }
+    }
+    return SLC_OK;
 }
 
 static slc_status open_parts(slci_vis *vis, const char *const *paths,
                              const slc_vis_options *options) {
     for (int k = 0; k < vis->n_parts; k++) {
         SLC_TRY(open_part(paths[k], options, &vis->parts[k]));
+        SLC_TRY(refuse_twice(vis, k));
         if (!slc_checked_add(vis->first_row[k], vis->parts[k]->header.n_rows,
                              &vis->first_row[k + 1])) {
             return SLC_FAIL(SLC_ERROR_INPUT, "%s: more than 2^63 rows", paths[k]);
@@ -112,6 +145,8 @@ static slc_status open_parts(slci_vis *vis, const char *const *paths,
 static slc_status scan_parts(slci_vis *vis, const slc_vis_options *options) {
     slci_vis_sets sets;
     slci_vis_sets_init(&sets);
+    sets.selection = &vis->selection;
+    sets.log = options->log;
     slc_status status = SLC_OK;
     for (int k = 0; k < vis->n_parts && status == SLC_OK; k++) {
         status = vis->parts[k]->ops->scan(vis->parts[k], &sets);
@@ -286,6 +321,15 @@ static slc_status finish(slc_source *source) {
         }
     }
     return SLC_OK;
+}
+
+slc_vis_pass slc_vis_count_pass(slc_source *source) {
+    const slci_vis *vis = (const slci_vis *)source;
+    slc_source_counters counters = {0};
+    for (int k = 0; k < vis->n_parts; k++) {
+        vis->parts[k]->ops->count(vis->parts[k], &counters);
+    }
+    return (slc_vis_pass){counters.chunks_read, counters.chunks_decoded, counters.bytes_read};
 }
 
 slc_status slc_vis_describe(slc_source *source, int capacity, slc_vis_dataset *out, int *n) {

@@ -51,7 +51,7 @@ static bool sample_value(const slci_vis_selection *selection, const slci_vis_row
     return isfinite(value[0]) && isfinite(value[1]);
 }
 
-static bool is_in_range(const slci_vis_selection *selection, double length_wavelengths) {
+bool slci_vis_is_in_range(const slci_vis_selection *selection, double length_wavelengths) {
     return length_wavelengths >= selection->uv_min &&
            (selection->uv_max <= 0.0 || length_wavelengths < selection->uv_max);
 }
@@ -87,7 +87,7 @@ bool slci_vis_combine_row(const slci_vis_selection *selection, const slci_vis_ro
     bool is_used = false;
     for (int64_t c = 0; c < selection->n_channels; c++) {
         if (selection->has_uv_range && has_place &&
-            !is_in_range(selection, length * selection->wavelengths_per_metre[c])) {
+            !slci_vis_is_in_range(selection, length * selection->wavelengths_per_metre[c])) {
             continue;
         }
         const int n_flagged = count_flags(selection, row, c);

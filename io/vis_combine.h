@@ -41,6 +41,9 @@ bool slci_vis_place_row(const slci_vis_row *row, double longest, double *uvw);
 bool slci_vis_combine_row(const slci_vis_selection *selection, const slci_vis_row *row, float *vis,
                           float *weight, slc_vis_counts *counts);
 
+/* Whether a baseline of this length is in the range that is selected. */
+bool slci_vis_is_in_range(const slci_vis_selection *selection, double length_wavelengths);
+
 #ifdef __cplusplus
 }
 #endif

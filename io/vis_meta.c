@@ -380,7 +380,8 @@ slc_status slci_vis_place(slci_vis *vis, const slci_vis_sets *sets,
         meta->start_jd_utc = first->jd - half / SLC_SECONDS_PER_DAY;
     }
     /* Averages over baseline-dependent times, which some correlators write. */
-    if (sets->integration_high_s > 1.000001 * sets->integration_low_s && !options->weight_by_time) {
+    if (sets->integration_high_s > 1.000001 * sets->integration_low_s && !options->weight_by_time &&
+        !options->use_unit_weights) {
         slc_log_note(
             options->log,
             "%s: integration times from %g to %g s: samples are weighted by nsamples alone "

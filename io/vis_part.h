@@ -69,7 +69,7 @@ typedef struct slci_vis_selection {
 /* What the rows of all files say together. */
 typedef struct slci_time_info {
     double jd, integration_s, lst_rad; /* NaN where unknown */
-    bool is_used;                      /* by a row of the chosen phase centre */
+    bool is_used;                      /* by a row that is selected, whatever the times are */
 } slci_time_info;
 
 typedef struct slci_vis_sets {
@@ -77,6 +77,8 @@ typedef struct slci_vis_sets {
     slci_time_info *time_info; /* [times.n], owned */
     int64_t time_capacity;
     double integration_low_s, integration_high_s; /* of rows used; low > high: not known */
+    const slci_vis_selection *selection; /* lent; of it what is known before the times are */
+    slc_log *log;                        /* lent; may be NULL */
 } slci_vis_sets;
 
 void slci_vis_sets_init(slci_vis_sets *sets);
@@ -103,6 +105,8 @@ typedef struct slci_vis_part_ops {
     slc_status (*read)(slci_vis_part *part, int64_t origin, int64_t n,
                        const slci_vis_target *target, slc_vis_counts *counts,
                        slc_source_counters *counters);
+    /* Adds what one pass over all rows fetches, each chunk once; reads nothing. */
+    void (*count)(slci_vis_part *part, slc_source_counters *counters);
     int64_t (*next_unit)(slci_vis_part *part, int64_t row);
     slc_status (*describe)(slci_vis_part *part, int capacity, slc_vis_dataset *out, int *n);
     void (*destroy)(slci_vis_part *part);

@@ -42,9 +42,7 @@ static bool has_column(const slci_plain *plain, int k) {
 
 void slci_plain_destroy(slci_plain *plain) {
     for (int k = 0; k < SLCI_PLAIN_COLUMNS; k++) {
-        if (plain->columns[k].set.id != 0) {
-            slci_h5_dataset_close(&plain->columns[k].set);
-        }
+        slci_h5_dataset_close(&plain->columns[k].set); /* its type may be open where it is not */
         free(plain->columns[k].memory);
     }
     if (plain->file != 0) {
@@ -217,6 +215,23 @@ static slc_status select_rows(slci_vis_part *part, const slci_vis_selection *sel
     return SLC_OK;
 }
 
+static void count(slci_vis_part *part, slc_source_counters *counters) {
+    slci_plain *plain = (slci_plain *)part;
+    const int64_t n_rows = part->header.n_rows;
+    const int64_t origin[2] = {0, plain->selection->channel_begin};
+    const int64_t extent[2] = {n_rows, plain->selection->n_channels};
+    for (int k = 0; k < SLCI_PLAIN_COLUMNS; k++) {
+        const slci_plain_column *column = &plain->columns[k];
+        if (column->memory != NULL) {
+            atomic_fetch_add(&counters->bytes_read, n_rows * column_row_bytes(column));
+        } else if (column->set.id != 0) {
+            slci_h5_dataset set = column->set;
+            set.kept_row = 0; /* as if nothing had been read before */
+            slci_h5_dataset_add_counts(&set, origin, extent, counters);
+        }
+    }
+}
+
 /* A block of one column: the selected channels of n rows. Memory is lent out, files are read into
  * `buffer`. *stride_bytes goes from row to row. */
 static slc_status fetch(slci_plain *plain, int k, int64_t row, int64_t n, unsigned char *buffer,
@@ -235,13 +250,8 @@ static slc_status fetch(slci_plain *plain, int k, int64_t row, int64_t n, unsign
     }
     const int64_t origin[2] = {row, selection->channel_begin};
     const int64_t extent[2] = {n, selection->n_channels};
-    int64_t n_chunks = 0;
-    int64_t bytes = 0;
     SLC_TRY(slci_h5_dataset_read(set, origin, extent, buffer));
-    slci_h5_dataset_count(set, origin, extent, &n_chunks, &bytes);
-    atomic_fetch_add(&counters->chunks_read, n_chunks);
-    atomic_fetch_add(&counters->chunks_decoded, set->is_filtered ? n_chunks : 0);
-    atomic_fetch_add(&counters->bytes_read, bytes);
+    slci_h5_dataset_add_counts(set, origin, extent, counters);
     *out = buffer;
     *stride_bytes = (is_wide ? selection->n_channels : 1) * set->type.bytes;
     return SLC_OK;
@@ -412,6 +422,7 @@ static const slci_vis_part_ops plain_ops = {
     .scan = scan,
     .select = select_rows,
     .read = read_rows,
+    .count = count,
     .next_unit = next_unit,
     .describe = describe,
     .destroy = destroy,

@@ -1,116 +1,19 @@
-/* .npz archives, written here byte by byte: members stored, or deflated as stored blocks. */
+/* .npz archives of every kind, and damaged ones. */
+#include "tests/support/test_npz_file.h"
 #include "tests/support/test_uvh5.h"
 
-enum { ROWS = 6, ARCHIVE_BYTES = 16384, HEADER = 128 };
-
-/* An archive in the making. */
-typedef struct archive {
-    unsigned char bytes[ARCHIVE_BYTES], directory[2048];
-    size_t n, n_directory;
-    unsigned n_members;
-} archive;
+enum { ROWS = 6 };
 
 typedef struct place {
     char directory[TEST_PATH_BYTES], path[TEST_PATH_BYTES];
-    archive zip;
+    test_npz zip;
 } place;
 
-/* The checksum of ZIP: CRC-32, polynomial 0xEDB88320. */
-static uint32_t crc_of(const unsigned char *bytes, size_t n) {
-    uint32_t crc = 0xFFFFFFFFU;
-    for (size_t k = 0; k < n; k++) {
-        crc ^= bytes[k];
-        for (int bit = 0; bit < 8; bit++) {
-            crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320U : 0);
-        }
-    }
-    return ~crc;
-}
-
-static void put(unsigned char *out, size_t *at, uint32_t value, int n) {
-    for (int k = 0; k < n; k++) {
-        out[(*at)++] = (unsigned char)(value >> (8 * k));
-    }
-}
-
-static void put_bytes(unsigned char *out, size_t *at, const void *bytes, size_t n) {
-    memcpy(out + *at, bytes, n);
-    *at += n;
-}
-
-/* What a local header and an entry of the directory share, from "version needed" on. */
-static void put_entry(unsigned char *out, size_t *at, bool is_deflated, uint32_t crc, size_t stored,
-                      size_t plain, size_t name_length) {
-    put(out, at, 20, 2);
-    put(out, at, 0, 2);
-    put(out, at, is_deflated ? 8 : 0, 2);
-    put(out, at, 0, 4);
-    put(out, at, crc, 4);
-    put(out, at, (uint32_t)stored, 4);
-    put(out, at, (uint32_t)plain, 4);
-    put(out, at, (uint32_t)name_length, 2);
-    put(out, at, 0, 2);
-}
-
-static void add_member(archive *zip, const char *name, bool is_deflated, const unsigned char *data,
-                       size_t n) {
-    const uint32_t crc = crc_of(data, n);
-    const size_t stored = is_deflated ? n + 5 : n;
-    const size_t offset = zip->n;
-    put(zip->bytes, &zip->n, 0x04034B50, 4);
-    put_entry(zip->bytes, &zip->n, is_deflated, crc, stored, n, strlen(name));
-    put_bytes(zip->bytes, &zip->n, name, strlen(name));
-    if (is_deflated) { /* one final block, stored: RFC 1951, 3.2.4 */
-        put(zip->bytes, &zip->n, 1, 1);
-        put(zip->bytes, &zip->n, (uint32_t)n, 2);
-        put(zip->bytes, &zip->n, ~(uint32_t)n, 2);
-    }
-    put_bytes(zip->bytes, &zip->n, data, n);
-    put(zip->directory, &zip->n_directory, 0x02014B50, 4);
-    put(zip->directory, &zip->n_directory, 20, 2);
-    put_entry(zip->directory, &zip->n_directory, is_deflated, crc, stored, n, strlen(name));
-    put(zip->directory, &zip->n_directory, 0, 4); /* comment, disk */
-    put(zip->directory, &zip->n_directory, 0, 2); /* attributes */
-    put(zip->directory, &zip->n_directory, 0, 4);
-    put(zip->directory, &zip->n_directory, (uint32_t)offset, 4);
-    put_bytes(zip->directory, &zip->n_directory, name, strlen(name));
-    zip->n_members++;
-}
-
-static void save(const archive *zip, const char *path) {
-    archive whole = *zip;
-    const size_t start = whole.n;
-    put_bytes(whole.bytes, &whole.n, whole.directory, whole.n_directory);
-    put(whole.bytes, &whole.n, 0x06054B50, 4);
-    put(whole.bytes, &whole.n, 0, 4);
-    put(whole.bytes, &whole.n, whole.n_members, 2);
-    put(whole.bytes, &whole.n, whole.n_members, 2);
-    put(whole.bytes, &whole.n, (uint32_t)whole.n_directory, 4);
-    put(whole.bytes, &whole.n, (uint32_t)start, 4);
-    put(whole.bytes, &whole.n, 0, 2);
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(whole.bytes, 1, whole.n, file), whole.n);
-    fclose(file);
-}
-
-/* A .npy of version 1.0 with this type, order and shape. */
-static void add_array(archive *zip, const char *name, bool is_deflated, const char *type,
+/* As test_npz_add_array, in a line. */
+static void add_array(test_npz *zip, const char *name, bool is_deflated, const char *type,
                       const char *order, const char *shape, const void *data, size_t n) {
-    unsigned char member[2048];
-    char dictionary[HEADER + 1];
-    (void)snprintf(dictionary, sizeof dictionary,
-                   "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", type, order, shape);
-    size_t at = 0;
-    put_bytes(member, &at, "\x93NUMPY\x01", 7);
-    put(member, &at, 0, 1);
-    put(member, &at, HEADER - 10, 2);
-    memset(member + at, ' ', HEADER - 10);
-    memcpy(member + at, dictionary, strlen(dictionary));
-    member[HEADER - 1] = '\n';
-    at = HEADER;
-    put_bytes(member, &at, data, n);
-    add_member(zip, name, is_deflated, member, at);
+    const test_npz_array array = {name, type, order, shape, is_deflated, data, n};
+    test_npz_add_array(zip, &array);
 }
 
 /* u = k, v = 2 k, w = 3 k in f8; data = (k, -k) in c8 or big-endian c16. */
@@ -164,7 +67,7 @@ static int unmake(void **state) {
 
 /* Skips the test where Sluice was built without libzip. */
 static void save_or_skip(place *self) {
-    save(&self->zip, self->path);
+    test_npz_save(&self->zip, self->path);
     if (test_vis_try(self->path, NULL) == SLC_ERROR_UNSUPPORTED &&
         strstr(slc_status_message(), "libzip") != NULL) {
         TEST_SKIP("%s", slc_status_message());
@@ -240,8 +143,8 @@ static void flags_and_other_members(void **state) {
     test_vis_free(&vis);
     slc_source_destroy(source);
     add_array(&self->zip, "freq.npy", false, "<f8", "False", "()", &freq, sizeof freq);
-    add_member(&self->zip, "notes.txt", false, flags, sizeof flags);
-    save(&self->zip, self->path);
+    test_npz_add_member(&self->zip, "notes.txt", false, flags, sizeof flags);
+    test_npz_save(&self->zip, self->path);
     slc_source_destroy(test_vis_open(self->path, &options));
     assert_non_null(strstr(line, "ignored: freq, notes.txt;"));
     slc_log_destroy(&log);
@@ -258,7 +161,7 @@ static void vis_is_another_name_of_data(void **state) {
     save_or_skip(self);
     TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_INPUT, "vis (or data) is missing");
     add_array(&self->zip, "vis.npy", false, "<c8", "False", "(6,)", small, sizeof small);
-    save(&self->zip, self->path);
+    test_npz_save(&self->zip, self->path);
     slc_source *source = test_vis_open(self->path, NULL);
     test_vis vis;
     test_vis_read(source, 0, &vis);
@@ -277,21 +180,21 @@ static void an_empty_set_is_named(void **state) {
         add_array(&self->zip, names[d], false, "<f8", "False", "(0,)", "", 0);
     }
     add_array(&self->zip, "data.npy", false, "<c8", "False", "(0,)", "", 0);
-    save(&self->zip, self->path);
+    test_npz_save(&self->zip, self->path);
     TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_INPUT, "a.npz: the set is empty");
 }
 
 static void faults_are_refused(void **state) {
     place *self = *state;
     const float small[2 * ROWS] = {0};
-    const archive empty = {{0}, {0}, 0, 0, 0};
+    const test_npz empty = {{0}, {0}, 0, 0, 0};
     fill(self, false, false);
     save_or_skip(self);
     self->zip = empty;
-    save(&self->zip, self->path);
+    test_npz_save(&self->zip, self->path);
     assert_int_equal(test_vis_try(self->path, NULL), SLC_ERROR_INPUT);
     add_array(&self->zip, "data.npy", false, "<c8", "False", "(6,)", small, sizeof small);
-    save(&self->zip, self->path);
+    test_npz_save(&self->zip, self->path);
     TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_INPUT, "u is missing");
     static const struct {
         const char *type, *order, *shape, *words;
@@ -304,14 +207,14 @@ static void faults_are_refused(void **state) {
                   {"<c8", "False", "6", "not an array of plain numbers"},
                   {"<c8", "False", "(6", "not an array of plain numbers"}};
     for (int64_t k = 0; k < TEST_COUNT(faults); k++) {
-        archive three = empty;
+        test_npz three = empty;
         const double column[ROWS] = {0};
         add_array(&three, "u.npy", false, "<f8", "False", "(6,)", column, sizeof column);
         add_array(&three, "v.npy", false, "<f8", "False", "(6,)", column, sizeof column);
         add_array(&three, "w.npy", false, "<f8", "False", "(6,)", column, sizeof column);
         add_array(&three, "data.npy", false, faults[k].type, faults[k].order, faults[k].shape,
                   small, sizeof small);
-        save(&three, self->path);
+        test_npz_save(&three, self->path);
         const slc_status status = test_vis_try(self->path, NULL);
         assert_true(status == SLC_ERROR_INPUT || status == SLC_ERROR_UNSUPPORTED);
         if (strstr(slc_status_message(), faults[k].words) == NULL) {
@@ -325,16 +228,16 @@ static void damage_is_noticed(void **state) {
     place *self = *state;
     fill(self, true, false);
     save_or_skip(self);
-    const archive good = self->zip;
+    const test_npz good = self->zip;
     for (size_t k = 0; k < good.n; k++) {
         self->zip = good;
         self->zip.bytes[k] ^= 0x21;
-        save(&self->zip, self->path);
+        test_npz_save(&self->zip, self->path);
         (void)test_vis_try(self->path, NULL);
     }
     self->zip = good;
     self->zip.bytes[good.n - 3] ^= 0x21; /* in the data of the last member */
-    save(&self->zip, self->path);
+    test_npz_save(&self->zip, self->path);
     TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_INPUT, "data");
 }
 

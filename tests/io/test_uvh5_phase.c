@@ -193,6 +193,35 @@ static void an_ephemeris_is_taken_at_mid_time(void **state) {
     slc_source_destroy(source);
 }
 
+static void keep_line(void *context, slc_log_level level, const char *text) {
+    if (level == SLC_LOG_WARNING) {
+        (void)snprintf(context, SLC_MESSAGE_BYTES, "%s", text);
+    }
+}
+
+/* Two points, one and two minutes past the middle of the set: the first is the nearer. */
+static void an_ephemeris_elsewhere_is_said(void **state) {
+    const test_place *self = *state;
+    const double middle = 2459000.5 + 10.0 / 86400;
+    const double times[2] = {middle + 60.0 / 86400, middle + 120.0 / 86400};
+    const double lon[2] = {1.0, 2.0};
+    const double lat[2] = {0.1, 0.2};
+    const int64_t shape = 2;
+    char line[SLC_MESSAGE_BYTES] = "";
+    slc_log log;
+    put_centre(self->path, "0", "Sun", "ephem", 0.0, 0.0, "icrs");
+    put_ids(self->path, 0, ROWS, 0);
+    test_h5_put_f64(self->path, "/Header/phase_center_catalog/0/cat_lon", 1, &shape, lon);
+    test_h5_put_f64(self->path, "/Header/phase_center_catalog/0/cat_lat", 1, &shape, lat);
+    test_h5_put_f64(self->path, "/Header/phase_center_catalog/0/cat_times", 1, &shape, times);
+    slc_log_init(&log, SLC_LOG_WARNING, keep_line, line);
+    const slc_vis_options options = {.log = &log};
+    check_place(self->path, &options, SLC_FRAME_ICRS, 1.0, 0.1, true);
+    assert_non_null(strstr(line, "ephemeris of phase centre 'Sun' goes from JD 2459000.50"));
+    assert_non_null(strstr(line, "nearer end"));
+    slc_log_destroy(&log);
+}
+
 static void json_catalogues_are_refused(void **state) {
     const test_place *self = *state;
     test_h5_put_text(self->path, "/Header/phase_center_catalog/field", "{\"cat_id\": 0}");
@@ -211,6 +240,7 @@ int main(void) {
         CASE(several_centres_need_a_name),
         CASE(kinds_of_centres),
         CASE(an_ephemeris_is_taken_at_mid_time),
+        CASE(an_ephemeris_elsewhere_is_said),
         CASE(json_catalogues_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

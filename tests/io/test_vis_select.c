@@ -179,6 +179,45 @@ static void autocorrelations_are_left_out(void **state) {
     close_set(self);
 }
 
+/* Row 0 has an integration of 100 s, the others 10 s; the first used time is the same. */
+static void rows_left_out_do_not_date_the_picture(void **state) {
+    place *self = *state;
+    const int64_t n = ROWS;
+    double seconds[ROWS];
+    int64_t antennas[ROWS];
+    for (int64_t k = 0; k < ROWS; k++) {
+        seconds[k] = k == 0 ? 100.0 : 10.0;
+        antennas[k] = k == 0 ? 0 : 9; /* an autocorrelation */
+    }
+    test_h5_put_f64(self->path, "/Header/integration_time", 1, &n, seconds);
+    const struct {
+        double uv_min;
+        bool has_autos, use_autos;
+        double half_s;
+    } cases[] = {{0, false, false, 50},
+                 {0.5, false, false, 5},
+                 {0, true, true, 50},
+                 {0, true, false, 5}};
+    for (int64_t k = 0; k < TEST_COUNT(cases); k++) {
+        const slc_vis_options options = {.uv_min_wavelengths = cases[k].uv_min,
+                                         .use_autos = cases[k].use_autos};
+        if (cases[k].has_autos) {
+            test_h5_put_i64(self->path, "/Header/ant_2_array", 1, &n, antennas);
+        }
+        self->source = test_vis_open(self->path, &options);
+        const double start = slc_vis_get_meta(self->source)->start_jd_utc;
+        assert_true(fabs(start - (2459000.5 - cases[k].half_s / 86400.0)) < 1e-9);
+        close_set(self);
+    }
+}
+
+static void one_file_counts_once(void **state) {
+    place *self = *state;
+    const char *paths[] = {self->path, self->path};
+    const slc_vis_options none = {0};
+    TEST_FAILS(slc_vis_open(paths, 2, &none, &self->source), SLC_ERROR_ARGUMENT, "given twice");
+}
+
 static void weights_are_what_was_asked_for(void **state) {
     place *self = *state;
     enum { N = ROWS * CHANNELS * POLS };
@@ -368,6 +407,8 @@ int main(void) {
         CASE(channels_and_times_are_chosen),
         CASE(range_of_baselines),
         CASE(autocorrelations_are_left_out),
+        CASE(rows_left_out_do_not_date_the_picture),
+        CASE(one_file_counts_once),
         CASE(weights_are_what_was_asked_for),
         CASE(fields_are_read_alone),
         CASE(files_follow_each_other),

@@ -1,0 +1,16 @@
+/* Names of datasets: how they are written, and what was probably meant. Shared by io/h5_array*.c. */
+#ifndef SLC_IO_H5_ARRAY_INTERNAL_H
+#define SLC_IO_H5_ARRAY_INTERNAL_H
+
+#include "core/status.h"
+#include "io/h5_data.h"
+
+/* The absolute name, with one slash before each part. SLC_ERROR_ARGUMENT where a part is missing,
+ * "." or "..", or the name is too long. */
+SLC_MUST_USE slc_status slci_h5_array_name(const char *name, char out[SLCI_H5_NAME_BYTES]);
+
+/* What to return for a dataset that is not there, or something else: SLC_ERROR_INPUT with the names
+ * nearest to it. Takes the lock. */
+slc_status slci_h5_array_missing(slci_h5_id file, const char *path, const char *name);
+
+#endif
