@@ -63,10 +63,11 @@ enum {
 
 /* What each kernel tile is computed by. */
 typedef enum slc_direct_method {
-    SLC_DIRECT_SKIP,      /* wholly beyond the horizon */
-    SLC_DIRECT_PRODUCT,   /* matrix product with `n_terms` correction terms */
-    SLC_DIRECT_SINE,      /* a sine per pair, w c in single precision */
-    SLC_DIRECT_SINE_WIDE, /* the same, w c in two single-precision words: large w far out */
+    SLC_DIRECT_SKIP,        /* wholly beyond the horizon */
+    SLC_DIRECT_PRODUCT,     /* matrix product with `n_terms` correction terms */
+    SLC_DIRECT_SINE,        /* a sine per pair, w c in single precision */
+    SLC_DIRECT_SINE_DOUBLE, /* the same, w c in double: large w far out, on cards fast at it */
+    SLC_DIRECT_SINE_WIDE,   /* the same, w c in two words: on others, and for the largest w */
     SLC_DIRECT_N_METHODS
 } slc_direct_method;
 
@@ -86,6 +87,7 @@ typedef struct slc_direct_setup {
     double epsilon;        /* the promise: |ΔI| <= epsilon Σw|V| / Σw */
     double term_tolerance; /* share of epsilon that the cut of the expansion may use */
     double single_limit;   /* largest |w c| in turns that SINE may form in single precision */
+    double double_limit;   /* |w c| below it SINE_DOUBLE may form; 0: not on this device */
 } slc_direct_setup;
 
 /* One kernel tile: its method and the numbers that the split of the phase needs (direct_tile.h). */
@@ -127,7 +129,8 @@ typedef struct slc_direct_request {
     double epsilon; /* > 0 */
     int n_parts;    /* 1 or 2 */
     bool is_psf;
-    int64_t tile_pixels; /* 0: chosen; else this kernel tile, as another pass of the run has it */
+    int64_t tile_pixels;  /* 0: chosen; else this kernel tile, as another pass of the run has it */
+    bool has_fast_double; /* of the device, slc_device_limits; CUDA only */
 } slc_direct_request;
 
 /* Fills in the setup. SLC_ERROR_ARGUMENT for sizes below 1, epsilon not in (0, 1) or, below what the

@@ -218,6 +218,7 @@ slc_status slc_direct_choose(const slc_direct_request *request, slc_direct_setup
         setup.block_samples = 1;
         setup.max_terms = -1;
         setup.single_limit = fmin(setup.single_limit, SLCI_CUDA_SINGLE_TURNS);
+        setup.double_limit = request->has_fast_double ? SLCI_CUDA_DOUBLE_TURNS : 0.0;
         SLC_TRY(check_cuda_phase(&setup));
     } else {
         setup.max_terms = MOST_TERMS;
@@ -258,14 +259,16 @@ static int64_t finite_in_row(const slc_direct_geometry *geometry, int64_t j) {
 /* One sentence for the plan. */
 static void explain(const slc_direct_setup *setup, slc_direct_summary *summary) {
     const int64_t *n = summary->n_tiles;
-    const long long n_sine = (long long)(n[SLC_DIRECT_SINE] + n[SLC_DIRECT_SINE_WIDE]);
+    const long long n_sine =
+        (long long)(n[SLC_DIRECT_SINE] + n[SLC_DIRECT_SINE_DOUBLE] + n[SLC_DIRECT_SINE_WIDE]);
     const long long n_product = (long long)n[SLC_DIRECT_PRODUCT];
     const long long pixels = (long long)setup->tile_pixels;
     if (setup->max_terms < 0) {
         (void)snprintf(summary->why, sizeof summary->why,
                        "all %lld tiles of %lld x %lld pixels by the sine kernel, which this device "
-                       "has (%lld of them with w c in two words)",
-                       n_sine, pixels, pixels, (long long)n[SLC_DIRECT_SINE_WIDE]);
+                       "has (w c in double precision for %lld of them, in two words for %lld)",
+                       n_sine, pixels, pixels, (long long)n[SLC_DIRECT_SINE_DOUBLE],
+                       (long long)n[SLC_DIRECT_SINE_WIDE]);
     } else if (n_sine == 0) {
         (void)snprintf(summary->why, sizeof summary->why,
                        "all %lld tiles of %lld x %lld pixels by the matrix product with up to %d "
@@ -320,5 +323,6 @@ void slc_direct_record(const slc_direct_setup *setup, slc_device_kind device,
         slc_numerics_set_text(record, "blas", slci_direct_blas_core());
     } else {
         slc_numerics_set_f64(record, "single_limit", setup->single_limit);
+        slc_numerics_set_f64(record, "double_limit", setup->double_limit);
     }
 }

@@ -9,7 +9,7 @@
  * Threads. Block (x, y) computes the 64 × 64 pixels of kernel tile x of the engine tile for run y
  * (and y + gridDim.y, ...). A run is a granule, or at most 4,096 samples of one. Thread t has columns
  * 4 (t mod 16) to +3 and ROWS rows from ROWS (t / 16): 256 threads with 4 × 4 pixels, or, where more
- * registers a pixel are needed (imaginary parts, wide w c), 512 threads with 4 × 2.
+ * registers a pixel are needed (imaginary parts, w c in two words), 512 threads with 4 × 2.
  *
  *      32 raw samples -> amplitudes, phases  -> 128 turns each -> sums in registers -> image
  *      cp.async          one warp, in double;   all threads,      8 or 16 pixels       64-bit
@@ -17,8 +17,9 @@
  *      chunk i + 3       chunk i + 2            chunk i + 1       chunk i
  *
  * One barrier a step: all four stages of the line run between two barriers, each on its own chunk, so
- * neither the double arithmetic nor global memory is waited for. A tile takes one of three variants,
- * by its bound of w c: FLAT, SINGLE, WIDE (direct_cuda_pair.cuh); a launch for each that the picture
+ * neither the double arithmetic nor global memory is waited for. A tile takes one of four variants:
+ * by its bound of w c FLAT, SINGLE or DOUBLE, and WIDE in place of DOUBLE on cards that are slow at
+ * double precision or from 2^19 turns on (direct_cuda_pair.cuh); a launch for each that the picture
  * may need, of which the blocks of other variants' tiles leave at once.
  *
  * The cosine is one odd polynomial of five terms, y P(y²) with y = |turn| - 1/4, whose coefficients
@@ -30,33 +31,40 @@
  *
  * A pair's instructions (sm_90, counted in the machine code, 8 samples × 16 or 8 pixels a loop; every
  * one takes an issue slot, of which a multiprocessor has 128 a clock):
- *                                    FLAT   SINGLE   WIDE
- *     integer: turn, w c              1      1        2
- *     conversion to single            1      1        1
- *     w c, or the rest of it          0      1        2
- *     scale, fold, less a quarter     1      1        1
- *     polynomial, its square and sum  6      6        6
- *     promotion                       0.4    0.4      0.4
- *     loads, moves, loop              0.4    0.5      0.8
- *     together                        9.8   10.9     13.2
- *     registers                     114    127       98
- *     1e12 pairs/s                    2.67   2.38     1.84
- * Shared memory 43,376 bytes, nothing spilled. Measured on an H200, 2026-11-29, where the common form
- * reaches 1.69. What each step bought there, from a first version with two barriers a chunk:
- *     first version                   2.39   2.02     1.68
- *     scale and fold in one           2.60   2.11     1.81
- *     one barrier; registers freed    2.67   2.30     1.84
+ *                                    FLAT   SINGLE  DOUBLE   WIDE
+ *     integer: turn, w c              1      1       1        2
+ *     conversion to single            1      1       1        1
+ *     w c, or the rest of it          0      1       1        2
+ *     scale, fold, less a quarter     1      1       1        1
+ *     polynomial, its square and sum  6      6       6        6
+ *     promotion                       0.4    0.4     0.4      0.4
+ *     loads, moves, loop              0.4    0.4     0.5      0.8
+ *     together                        9.8   10.8    10.9     13.2
+ *     registers                     110    124     128       94
+ *     1e12 pairs/s                    2.73   2.42    2.15     1.87
+ * Shared memory 43,408 bytes, nothing spilled (sm_80: 22 bytes in DOUBLE, 8 in FLAT). Measured on an
+ * H200, 2026-11-30, where the common form reaches 1.69. What each step bought there, from a first
+ * version with two barriers a chunk:
+ *     first version                   2.39   2.02             1.68
+ *     scale and fold in one           2.60   2.11             1.81
+ *     one barrier; registers freed    2.67   2.30             1.84
  *     SINGLE four terms at a time            2.38
+ *     DOUBLE, 4 × 2 pixels                           2.00
+ *     DOUBLE, 4 × 4, four terms at a time            2.10
+ *     the tile's reference kept       2.73   2.42    2.15     1.87
  * Registers are freed by reading again, for each chunk, what only its making needs (the thread's
  * number, the run). With them the compiler takes each step of the polynomial for all pixels together,
  * so that an operand they share is read once: an instruction with three operands read afresh holds up
- * the issue. Slots are used to 84 % (FLAT) and 78 % (WIDE, whose integer products have half a pipe).
+ * the issue. The reference pixel's l, m and n take a square root and a division in double, and all wait
+ * for the warp that compacts. Slots are used to 86 % (FLAT), 84 % (SINGLE), 75 % (DOUBLE) and 79 %
+ * (WIDE, whose integer products have half a pipe). DOUBLE with 143 registers and one block: 1.98;
+ * with eight terms at a time and 16 bytes spilled: 2.07 (both before the last step).
  * A multiprocessor holds two blocks of 256 threads, or one of 512 (sm_75: one of either).
  *
  * Error of a pair, relative to w|V|, at most, in units of 1e-7. s and c are the sine and cosine of the
  * pair's angle: an error of the angle counts in full only where the pair adds nothing, the rounding
  * of a sum only by what has been added. u is 2^-24 = 0.6.
- *     turns: three roundings to 2^-33 turns .................... 0.02 s
+ *     turns: three roundings to 2^-33 turns (DOUBLE: four) ..... 0.03 s
  *     conversion, one rounding below 1/2: 2^-26 turns .......... 0.94 s
  *     w c left out (FLAT) ...................................... 0.47 s
  *     w c added: one rounding (SINGLE) or two (WIDE) ........... 0.94 s or 1.88 s
@@ -67,10 +75,12 @@
  *     sum of eight terms: eight roundings at most .............. 4.8 c
  *     promotion, where the sum is smaller than its addend ...... 0.6
  * The largest of a s + b c is sqrt(a² + b²), so together at most 0.72 + sqrt(1.5² + 7.5²) = 8.4
- * (FLAT), 0.72 + sqrt(2.2² + 7.5²) = 8.6 (SINGLE), 0.72 + sqrt(3.1² + 7.5²) = 8.9 (WIDE): below 9e-7
- * for any input. Without the sum a pair is within 2.3, 2.5 and 3.1 (largest found over 2·10^7 random
- * phases and amplitudes each, w c up to 2^21 turns), and 0.5, 0.6 and 0.7 in the mean
- * square. The complex form has the same bound for each part. Nothing here depends on the card.
+ * (FLAT), 0.72 + sqrt(2.2² + 7.5²) = 8.6 (SINGLE), 0.72 + sqrt(1.0² + 7.5²) = 8.3 (DOUBLE),
+ * 0.72 + sqrt(3.1² + 7.5²) = 8.9 (WIDE): below 9e-7 for any input. Without the sum a pair is within
+ * 2.3, 2.5, 2.3 and 3.1 (largest found over 2·10^7 random phases and amplitudes each, w c as large as
+ * the variant takes it), and 0.5, 0.6, 0.5 and 0.7 in the mean square. The complex form has the same
+ * bound for each part. Of the card only its speed at double precision matters, which picks DOUBLE or
+ * WIDE and is in the numerics record (double_limit).
  */
 #include <assert.h>
 #include <cuda_runtime.h>
@@ -141,7 +151,7 @@ static __global__ void __launch_bounds__(SLCI_CUDA_TILE / 4 * SLCI_CUDA_TILE / R
         slci_cuda_variant(&a.setup, a.setup.max_w * shared.tile.c_max) != VARIANT) {
         return; /* the whole block */
     }
-    slci_block_w_factors(&a.setup.geometry, &shared);
+    slci_block_w_factors(&a.setup, &shared);
     __syncthreads();
     pixels<ROWS, N_PARTS> own;
     find_c<VARIANT>(&a, &shared, &own);
@@ -167,9 +177,11 @@ typedef struct direct_form {
 static const direct_form direct_forms[2][SLCI_CUDA_N_VARIANTS] = {
     {{direct_cosine<SLCI_CUDA_FLAT, 4, 1>, 256},
      {direct_cosine<SLCI_CUDA_SINGLE, 4, 1>, 256},
+     {direct_cosine<SLCI_CUDA_DOUBLE, 4, 1>, 256},
      {direct_cosine<SLCI_CUDA_WIDE, 2, 1>, 512}},
     {{direct_cosine<SLCI_CUDA_FLAT, 2, 2>, 512},
      {direct_cosine<SLCI_CUDA_SINGLE, 2, 2>, 512},
+     {direct_cosine<SLCI_CUDA_DOUBLE, 2, 2>, 512},
      {direct_cosine<SLCI_CUDA_WIDE, 2, 2>, 512}},
 };
 
@@ -195,8 +207,8 @@ static slc_status direct_cuda_prepare(void *state, slc_device *device) {
     return SLC_OK;
 }
 
-/* The variants that tiles of this picture may need are FLAT up to the one returned here: the bound of
- * c for a tile as far out as the picture's farthest corner is no smaller than any tile's. */
+/* The last variant that tiles of this picture may need: the bound of c for a tile as far out as the
+ * picture's farthest corner is no smaller than any tile's. */
 static int last_variant(const slc_direct_setup *setup) {
     const slc_direct_geometry *geometry = &setup->geometry;
     const double half = 0.5 * (SLCI_CUDA_TILE - 1) * geometry->scale_rad;
@@ -248,6 +260,9 @@ static slc_status direct_cuda_tile(void *state, const slc_tile_arguments *argume
     const dim3 grid((unsigned)n_tiles, (unsigned)slc_min_i64(n_runs, MAX_GRID_Y));
     const int last = last_variant(setup);
     for (int variant = 0; variant <= last; variant++) {
+        if (variant == SLCI_CUDA_DOUBLE && setup->double_limit == 0.0) {
+            continue; /* WIDE has its tiles */
+        }
         const direct_form *form = &direct_forms[setup->n_parts - 1][variant];
         form->function<<<grid, form->threads, 0, slc_stream_get_cuda(arguments->stream)>>>(a);
         SLC_TRY(slc_cuda_status(cudaGetLastError(), "launch of the direct imaging kernel"));

@@ -22,10 +22,6 @@
 #define SLCI_CUDA_CHUNK 32 /* samples staged at a time: one warp compacts them */
 #define SLCI_CUDA_GROUP 8  /* terms summed in plain single precision */
 
-/* Adding it to a double below 2^19 in size leaves the fraction, in units of 2^-32, in the low word:
- * a turn without a conversion instruction. */
-#define SLCI_TURN_MAGIC 0x1.8p+20
-
 /* Above this, w times a difference of n may pass what SLCI_TURN_MAGIC can take. */
 #define SLCI_CUDA_NEAR_W 131072.0
 
@@ -57,6 +53,12 @@ typedef struct slci_direct_phase {
     double w; /* wavelengths */
 } slci_direct_phase;
 
+/* The tile's reference pixel (x0 + 32, y0 + 32), and what multiplies w at its centre (l0, m0). Kept,
+ * because the one warp that compacts a chunk is waited for by the others. */
+typedef struct slci_direct_reference {
+    double l, m, w_factor;
+} slci_direct_reference;
+
 /* One sample's turns in units of 2^-32, four to a vector. */
 typedef struct slci_direct_turns {
     uint4 columns[SLCI_CUDA_TILE / 4];
@@ -80,6 +82,7 @@ typedef struct slci_direct_shared {
         w_factor[2 * SLCI_CUDA_TILE]; /* N(l, m0) - n0 of the columns, N(l0, m) - n0 of the rows */
     double w_unit, c_unit;            /* wavelengths; their product is 2^-32. WIDE only */
     slc_direct_tile tile;
+    slci_direct_reference reference;
     slci_direct_run run;
     int n_used[4]; /* samples of a chunk with weight, rounded up to whole groups */
 } slci_direct_shared;
@@ -98,7 +101,10 @@ static SLC_HOST_DEVICE inline int slci_cuda_variant(const slc_direct_setup *setu
         return SLCI_CUDA_FLAT;
     }
     const double limit = fmin(setup->single_limit, SLCI_CUDA_SINGLE_TURNS);
-    return turns <= limit ? SLCI_CUDA_SINGLE : SLCI_CUDA_WIDE;
+    if (turns <= limit) {
+        return SLCI_CUDA_SINGLE;
+    }
+    return turns < setup->double_limit ? SLCI_CUDA_DOUBLE : SLCI_CUDA_WIDE;
 }
 
 /* Powers of two as units of w and c: small enough that their product is 2^-32 turns, and such that
@@ -112,10 +118,16 @@ static __device__ inline void slci_block_units(const slc_direct_setup *setup,
     shared->c_unit = ldexp(1.0, -32 - exponent);
 }
 
-/* Fills w_factor. */
-static __device__ inline void slci_block_w_factors(const slc_direct_geometry *geometry,
+/* Fills w_factor and the reference. */
+static __device__ inline void slci_block_w_factors(const slc_direct_setup *setup,
                                                    slci_direct_shared *shared) {
+    const slc_direct_geometry *geometry = &setup->geometry;
     const slc_direct_tile *tile = &shared->tile;
+    if (threadIdx.x == 0) {
+        shared->reference.l = slci_direct_l(geometry, tile->x0 + SLCI_CUDA_TILE / 2);
+        shared->reference.m = slci_direct_m(geometry, tile->y0 + SLCI_CUDA_TILE / 2);
+        shared->reference.w_factor = slci_direct_w_factor(setup, tile->l0, tile->m0);
+    }
     const double centre = slci_direct_n_minus_1(tile->l0, tile->m0);
     for (int p = (int)threadIdx.x; p < 2 * SLCI_CUDA_TILE; p += (int)blockDim.x) {
         const bool is_column = p < SLCI_CUDA_TILE;

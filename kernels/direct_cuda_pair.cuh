@@ -17,12 +17,17 @@
 enum {
     SLCI_CUDA_FLAT,   /* not at all: it is below SLCI_CUDA_FLAT_TURNS everywhere in the tile */
     SLCI_CUDA_SINGLE, /* one product in single precision */
+    SLCI_CUDA_DOUBLE, /* one multiply-add in double precision, where the card is fast at it */
     SLCI_CUDA_WIDE,   /* whole units as integers, the rest in single precision */
     SLCI_CUDA_N_VARIANTS
 };
 
 /* 4.7e-8 rad, half the largest rounding of the turn to single precision. */
 #define SLCI_CUDA_FLAT_TURNS 0x1p-27
+
+/* Adding it to a double below 2^19 in size leaves the fraction, in units of 2^-32, in the low word:
+ * a turn without a conversion instruction. */
+#define SLCI_TURN_MAGIC 0x1.8p+20
 
 /* A quarter of a turn, in units of 2^-32 turns. */
 #define SLCI_QUARTER_TURN 0x40000000u
@@ -37,9 +42,10 @@ enum {
 
 /* A sample as its pairs need it; what a variant does not use costs nothing. */
 typedef struct slci_pair_sample {
-    float a[5];     /* -weight |V| times the coefficients of P, so that no pair multiplies by it */
-    float w, w_low; /* wavelengths; w less w_whole units */
-    int w_whole;    /* units */
+    float a[5];      /* -weight |V| times the coefficients of P, so that no pair multiplies by it */
+    float w, w_low;  /* wavelengths; w less w_whole units */
+    int w_whole;     /* units */
+    double w_double; /* wavelengths */
 } slci_pair_sample;
 
 /* A pixel's c(l, m) likewise, in units of 2^-32 turns a wavelength; the units of w_whole and c_whole
@@ -47,9 +53,13 @@ typedef struct slci_pair_sample {
 typedef struct slci_pair_pixel {
     float c, c_low;
     int c_whole;
+    double c_double; /* in turns a wavelength */
 } slci_pair_pixel;
 
 /* The phase in units of 2^-32 turns, within half a turn and, for w c, 1/32 beyond at most.
+ *
+ * DOUBLE: w c to the nearest 2^-32 turns is the low word of one multiply-add, which leaves whole
+ * turns in the high word.
  *
  * WIDE: with w = W + w_low and c = C + c_low, W and C whole numbers of their units, the product W C
  * is a whole number of 2^-32 turns, and the lower 32 bits of it, all that a turn keeps, are one
@@ -63,6 +73,10 @@ slci_pair_phase(uint32_t turn, const slci_pair_sample *sample, const slci_pair_p
     }
     if (VARIANT == SLCI_CUDA_SINGLE) {
         return __fmaf_rn(sample->w, pixel->c, __int2float_rn((int)turn));
+    }
+    if (VARIANT == SLCI_CUDA_DOUBLE) {
+        const double magic = __fma_rn(sample->w_double, pixel->c_double, SLCI_TURN_MAGIC);
+        return __int2float_rn((int)(turn + (uint32_t)__double2loint(magic)));
     }
     turn += (uint32_t)sample->w_whole * (uint32_t)pixel->c_whole;
     const float partly = __fmaf_rn(sample->w_low, pixel->c, __int2float_rn((int)turn));

@@ -63,18 +63,22 @@ static __device__ __forceinline__ void find_c(const slci_direct_cuda_arguments *
             own->pixel[j][i].c = (float)(c * 0x1p32);
             own->pixel[j][i].c_whole = (int)whole;
             own->pixel[j][i].c_low = (float)((c - whole * shared->c_unit) * 0x1p32);
+            own->pixel[j][i].c_double = c;
         }
     }
 }
 
-/* Two loads of 16 bytes that the whole warp shares. */
+/* Two loads of 16 bytes that the whole warp shares. The last two words are either WIDE's or DOUBLE's
+ * (slci_sample_pack); what is made of them for other variants is never used. */
 static __device__ __forceinline__ slci_pair_sample load_sample(const float4 *packed) {
     const float4 low = packed[0];
     const float4 high = packed[1];
     const slci_pair_sample sample = {{low.x, low.y, low.z, low.w, high.x},
                                      high.y,
                                      high.z,
-                                     __float_as_int(high.w)};
+                                     __float_as_int(high.w),
+                                     __hiloint2double(__float_as_int(high.w),
+                                                      __float_as_int(high.z))};
     return sample;
 }
 
@@ -119,7 +123,8 @@ static __device__ __forceinline__ void add_chunk(const slci_direct_shared *share
     const int row = own_row<ROWS>();
     const int n_used = shared->n_used[chunk % 4];
     /* As many terms as the registers let the compiler take side by side. */
-    constexpr int UNROLLED = VARIANT == SLCI_CUDA_SINGLE ? SLCI_CUDA_GROUP / 2 : SLCI_CUDA_GROUP;
+    constexpr bool IS_TIGHT = ROWS == 4 && VARIANT != SLCI_CUDA_FLAT;
+    constexpr int UNROLLED = IS_TIGHT ? SLCI_CUDA_GROUP / 2 : SLCI_CUDA_GROUP;
 #pragma unroll 1
     for (int k = 0; k < n_used; k += SLCI_CUDA_GROUP) {
 #pragma unroll UNROLLED

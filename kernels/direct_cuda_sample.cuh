@@ -17,20 +17,36 @@ static __device__ inline double slci_fraction(double a, double b) {
 
 /* Phases of one sample at the tile's reference pixel (x0 + 32, y0 + 32), and its steps. `argument`
  * is what V takes off the phase, in turns. */
-static __device__ inline slci_direct_phase slci_sample_phase(const slci_direct_cuda_arguments *a,
-                                                             const slc_direct_tile *tile, double u,
-                                                             double v, double w, double argument) {
-    const slc_direct_geometry *geometry = &a->setup.geometry;
-    const double l = slci_direct_l(geometry, tile->x0 + SLCI_CUDA_TILE / 2);
-    const double m = slci_direct_m(geometry, tile->y0 + SLCI_CUDA_TILE / 2);
-    const double factor = slci_direct_w_factor(&a->setup, tile->l0, tile->m0);
+static __device__ inline slci_direct_phase slci_sample_phase(const slci_direct_reference *at,
+                                                             double scale_rad, double u, double v,
+                                                             double w, double argument) {
     slci_direct_phase phase;
-    phase.columns.x = -slci_fraction(u, geometry->scale_rad);
-    phase.columns.y = SLCI_TURN_MAGIC + (slci_fraction(u, l) - argument);
-    phase.rows.x = slci_fraction(v, geometry->scale_rad);
-    phase.rows.y = SLCI_TURN_MAGIC + (slci_fraction(v, m) + slci_fraction(w, factor));
+    phase.columns.x = -slci_fraction(u, scale_rad);
+    phase.columns.y = SLCI_TURN_MAGIC + (slci_fraction(u, at->l) - argument);
+    phase.rows.x = slci_fraction(v, scale_rad);
+    phase.rows.y = SLCI_TURN_MAGIC + (slci_fraction(v, at->m) + slci_fraction(w, at->w_factor));
     phase.w = w;
     return phase;
+}
+
+/* What the pairs of a sample of amplitude `a` need, in two vectors: the scaled polynomial, w, and the
+ * variant's own form of w in the last two words. */
+template <int VARIANT>
+static __device__ inline void slci_sample_pack(double a, double w, double w_unit, float4 *packed) {
+    int low = 0;
+    int high = 0;
+    if (VARIANT == SLCI_CUDA_DOUBLE) {
+        low = __double2loint(w);
+        high = __double2hiint(w);
+    } else if (VARIANT == SLCI_CUDA_WIDE) {
+        const double whole = rint(w / w_unit);
+        low = __float_as_int((float)(w - whole * w_unit));
+        high = (int)whole;
+    }
+    packed[0] = make_float4((float)(a * SLCI_SINE_0), (float)(a * SLCI_SINE_1),
+                            (float)(a * SLCI_SINE_2), (float)(a * SLCI_SINE_3));
+    packed[1] =
+        make_float4((float)(a * SLCI_SINE_4), (float)w, __int_as_float(low), __int_as_float(high));
 }
 
 /* One raw sample, the chunk's `lane`-th, to entry `slot` of the chunk's lists. */
@@ -49,16 +65,11 @@ static __device__ inline void slci_sample_prepare(const slci_direct_cuda_argumen
     const double im = arguments->setup.is_psf ? 0.0 : (double)raw->vis[lane].y;
     const double argument = atan2(im, re) * (1.0 / 6.283185307179586);
     shared->phases[chunk % 2][slot] =
-        slci_sample_phase(arguments, &shared->tile, raw->uvw[3 * row] * per_metre,
-                          raw->uvw[3 * row + 1] * per_metre, w, argument);
-    const double a = -(double)raw->weight[lane] * sqrt(re * re + im * im);
-    const double whole = VARIANT == SLCI_CUDA_WIDE ? rint(w / shared->w_unit) : 0.0;
-    const double low = VARIANT == SLCI_CUDA_WIDE ? w - whole * shared->w_unit : 0.0;
-    shared->samples[chunk % 4][slot][0] =
-        make_float4((float)(a * SLCI_SINE_0), (float)(a * SLCI_SINE_1), (float)(a * SLCI_SINE_2),
-                    (float)(a * SLCI_SINE_3));
-    shared->samples[chunk % 4][slot][1] =
-        make_float4((float)(a * SLCI_SINE_4), (float)w, (float)low, __int_as_float((int)whole));
+        slci_sample_phase(&shared->reference, arguments->setup.geometry.scale_rad,
+                          raw->uvw[3 * row] * per_metre, raw->uvw[3 * row + 1] * per_metre, w,
+                          argument);
+    slci_sample_pack<VARIANT>(-(double)raw->weight[lane] * sqrt(re * re + im * im), w,
+                              shared->w_unit, shared->samples[chunk % 4][slot]);
 }
 
 /* One warp turns the chunk's raw samples into phases and amplitudes, leaving out those without

@@ -24,6 +24,9 @@
  * this much is as far as its polynomial is good for. */
 #define SLCI_CUDA_SINGLE_TURNS 0x1p-5
 
+/* The same for a multiply-add in double, whose low word then holds the turn (SLCI_TURN_MAGIC). */
+#define SLCI_CUDA_DOUBLE_TURNS 0x1p19
+
 #if defined(__CUDA_ARCH__)
 #define SLCI_MULTIPLY(a, b) __dmul_rn((a), (b))
 #else
@@ -165,7 +168,9 @@ static SLC_HOST_DEVICE inline slc_direct_tile slci_direct_tile_at(const slc_dire
         tile.method = SLC_DIRECT_PRODUCT;
         tile.n_terms = terms;
     } else {
-        tile.method = turns <= setup->single_limit ? SLC_DIRECT_SINE : SLC_DIRECT_SINE_WIDE;
+        tile.method = turns <= setup->single_limit  ? SLC_DIRECT_SINE
+                      : turns < setup->double_limit ? SLC_DIRECT_SINE_DOUBLE
+                                                    : SLC_DIRECT_SINE_WIDE;
     }
     return tile;
 }

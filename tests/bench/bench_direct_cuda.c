@@ -45,6 +45,7 @@ static const field fields[] = {
     {"narrow, no w c", BENCH_FLAT, 2048, 1e-6, 200000, 1e5, 1e4, true},
     {"narrow, no w c", BENCH_FLAT, 512, 1e-6, 1000000, 1e5, 1e4, true},
     {"w c in single", BENCH_SINGLE, 2048, 1e-4, 200000, 5e3, 1e5, true},
+    {"wide, w c in double", BENCH_DOUBLE, 2048, 5e-4, 100000, 1e3, 1e6, false},
     {"wide, w c in two words", BENCH_WIDE, 2048, 5e-4, 100000, 1e3, 1e6, false},
 };
 #define N_FIELDS ((int)(sizeof fields / sizeof fields[0]))
@@ -126,7 +127,8 @@ static void run_kernel(slc_device *device, const field *f, const visibilities *d
                                                    f->n_visibilities, 0.3 * 4096},
                                         .n_channels = 1,
                                         .epsilon = 1e-6,
-                                        .n_parts = 1};
+                                        .n_parts = 1,
+                                        .has_fast_double = f->variant == BENCH_DOUBLE};
     if (slc_direct_choose(&request, setup) != SLC_OK) {
         die("choosing the kernel");
     }
@@ -219,10 +221,11 @@ static void print_table(const result *results, const bench_limits *limits) {
             printf("%-24s %.2f times the peer\n", "", (double)r->peer_ns / (double)r->ns);
         }
     }
-    printf("limits, 1e12 pairs/s: without w c %.3f, w c in single %.3f, wide %.3f; two special "
-           "functions a pair (2 sf) %.3f\n",
+    printf("limits, 1e12 pairs/s: without w c %.3f, w c in single %.3f, in double %.3f, in two "
+           "words %.3f; two special functions a pair (2 sf) %.3f\n",
            limits->pairs[BENCH_FLAT] * 1e-12, limits->pairs[BENCH_SINGLE] * 1e-12,
-           limits->pairs[BENCH_WIDE] * 1e-12, limits->special * 0.5e-12);
+           limits->pairs[BENCH_DOUBLE] * 1e-12, limits->pairs[BENCH_WIDE] * 1e-12,
+           limits->special * 0.5e-12);
     printf("cosine over all 2^32 phases: worst error %.2e\n", limits->phase_error);
 }
 

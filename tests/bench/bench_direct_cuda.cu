@@ -52,7 +52,8 @@ static __device__ slci_pair_sample unit_sample(float w) {
                                       (float)-SLCI_SINE_3, (float)-SLCI_SINE_4},
                                      w,
                                      w * 1e-6f,
-                                     (int)(w * 1e5f)};
+                                     (int)(w * 1e5f),
+                                     (double)w};
     return sample;
 }
 
@@ -82,6 +83,7 @@ template <int VARIANT> static __global__ void __launch_bounds__(STAGE, 2) pairs(
         pixel[i].c_whole = (int)numbers[threadIdx.x + (uint32_t)(PIXELS + i)];
         pixel[i].c = fractions[threadIdx.x + (uint32_t)i];
         pixel[i].c_low = fractions[threadIdx.x + (uint32_t)(PIXELS + i)];
+        pixel[i].c_double = (double)pixel[i].c * 1e3;
         sum[i] = 0.0f;
     }
 #pragma unroll 1
@@ -138,7 +140,8 @@ bool bench_special_rate(double *per_second) {
 
 bool bench_pair_rate(int variant, double *per_second) {
     static void (*const kernels[BENCH_N_VARIANTS])(
-        float *) = {pairs<SLCI_CUDA_FLAT>, pairs<SLCI_CUDA_SINGLE>, pairs<SLCI_CUDA_WIDE>};
+        float *) = {pairs<SLCI_CUDA_FLAT>, pairs<SLCI_CUDA_SINGLE>, pairs<SLCI_CUDA_DOUBLE>,
+                    pairs<SLCI_CUDA_WIDE>};
     return time_rate(kernels[variant], PIXELS * STEPS, per_second);
 }
 
@@ -146,7 +149,7 @@ bool bench_pair_rate(int variant, double *per_second) {
 static __global__ void sweep(int *worst_bits) {
     const uint32_t first = (blockIdx.x * blockDim.x + threadIdx.x) << 12;
     const slci_pair_sample sample = unit_sample(0.0f);
-    const slci_pair_pixel pixel = {0.0f, 0.0f, 0};
+    const slci_pair_pixel pixel = {0.0f, 0.0f, 0, 0.0};
     double worst = 0.0;
     for (uint32_t k = 0; k < 4096; k++) {
         const uint32_t turn = first + k;

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* How w c enters a pair, as in kernels/direct_cuda_pair.cuh. */
-enum { BENCH_FLAT, BENCH_SINGLE, BENCH_WIDE, BENCH_N_VARIANTS };
+enum { BENCH_FLAT, BENCH_SINGLE, BENCH_DOUBLE, BENCH_WIDE, BENCH_N_VARIANTS };
 
 /* Cosines of the special-function unit a second when there is nothing else to do. */
 bool bench_special_rate(double *per_second);

@@ -105,6 +105,39 @@ static void methods_follow_the_field(void **state) {
     assert_true(summary.n_tiles[SLC_DIRECT_SINE] > 0);
 }
 
+/* On CUDA a large w c is formed in double where the card is fast at it and the product fits; what is
+ * beyond two words too is refused. */
+static void large_w_follows_the_card(void **state) {
+    (void)state;
+    slc_direct_setup setup;
+    slc_direct_summary summary;
+    slc_direct_request request = request_of(64, 64, 8e-3, 1.0);
+    request.device = SLC_DEVICE_CUDA;
+    request.geometry.centre_l = request.geometry.centre_m = 0.35;
+    TEST_OK(slc_direct_choose(&request, &setup));
+    const double c_max = slc_direct_tile_get(&setup, 0, 0).c_max;
+    static const struct {
+        double turns;
+        bool has_fast_double;
+        slc_direct_method method;
+    } cases[] = {{0.031, true, SLC_DIRECT_SINE},         {0.0315, true, SLC_DIRECT_SINE_DOUBLE},
+                 {0.0315, false, SLC_DIRECT_SINE_WIDE},  {524287.0, true, SLC_DIRECT_SINE_DOUBLE},
+                 {524289.0, true, SLC_DIRECT_SINE_WIDE}, {2097151.0, true, SLC_DIRECT_SINE_WIDE}};
+    for (int64_t i = 0; i < TEST_COUNT(cases); i++) {
+        request.survey.max_w = cases[i].turns / c_max;
+        request.has_fast_double = cases[i].has_fast_double;
+        TEST_OK(slc_direct_choose(&request, &setup));
+        slc_direct_summarise(&setup, &summary);
+        assert_int_equal(summary.n_tiles[cases[i].method], 1);
+        slc_numerics record = {0};
+        slc_direct_record(&setup, SLC_DEVICE_CUDA, &record);
+        assert_string_equal(slc_numerics_get(&record, "double_limit"),
+                            cases[i].has_fast_double ? "524288" : "0");
+    }
+    request.survey.max_w = 2097153.0 / c_max;
+    TEST_FAILS(slc_direct_choose(&request, &setup), SLC_ERROR_UNSUPPORTED, "--device host");
+}
+
 static void finite_pixels_are_counted_exactly(void **state) {
     (void)state;
     /* 0.05 and 1/16 put pixels exactly on the horizon: (0, ±1), (±0.6, ±0.8) or close by. */
@@ -193,6 +226,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_hold_at_every_pixel),
         cmocka_unit_test(methods_follow_the_field),
+        cmocka_unit_test(large_w_follows_the_card),
         cmocka_unit_test(finite_pixels_are_counted_exactly),
         cmocka_unit_test(granules_are_runs_of_4096_samples),
         cmocka_unit_test(large_pictures_are_chosen_quickly),

@@ -1,0 +1,42 @@
+/* The loops over rows for AVX2 with fused multiply-add: one vector is 4 rows. The target holds
+ * for this file alone, so one binary runs on every processor; the loops are chosen at run time. */
+#include <stddef.h>
+
+#include "kernels/predict_internal.h"
+
+#if defined(__x86_64__)
+
+#pragma GCC optimize("O3")
+#pragma GCC target("avx2,fma")
+
+static inline __attribute__((always_inline)) double multiply_add(double a, double b, double c) {
+    return __builtin_fma(a, b, c);
+}
+
+#include "kernels/predict_simd_body.h"
+
+static bool is_supported(void) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+#else
+
+#pragma GCC optimize("O3")
+
+static inline double multiply_add(double a, double b, double c) {
+    return a * b + c;
+}
+
+#include "kernels/predict_simd_body.h"
+
+static bool is_supported(void) {
+    return false;
+}
+
+#endif
+
+const slci_predict_simd slci_predict_simd_avx2 = {
+    .name = "avx2",
+    .is_supported = is_supported,
+    .add = simd_add,
+};
