@@ -6,7 +6,7 @@
  *     slc_image_options options;
  *     slc_image_options_init(&options);
  *     options.inputs = &input; options.n_inputs = 1; options.outputs = &output; options.n_outputs = 1;
- *     options.vram_bytes = 256 << 20; options.ram_bytes = 1 << 30;
+ *     options.run.vram_bytes = 256 << 20; options.run.ram_bytes = 1 << 30;
  *     if (slc_image_run(&options, &result) != SLC_OK) { puts(slc_status_message()); }
  */
 #ifndef SLUICE_H
@@ -25,6 +25,7 @@
 #include "core/device_check.h"
 #include "core/dtype.h"
 #include "core/fixed.h"
+#include "core/flatten.h"
 #include "core/job.h"
 #include "core/layout.h"
 #include "core/log.h"
@@ -35,20 +36,34 @@
 #include "core/status.h"
 #include "core/version.h"
 
+#include "ooc/checkpoint.h"
 #include "ooc/engine.h"
 #include "ooc/execute.h"
+#include "ooc/fingerprint.h"
 #include "ooc/plan.h"
+#include "ooc/probe.h"
 #include "ooc/trace.h"
 
+#include "io/h5_array.h"
 #include "io/image_file.h"
+#include "io/model.h"
+#include "io/model_list.h"
 #include "io/outfile.h"
 #include "io/simulate.h"
+#include "io/uvh5_copy.h"
 #include "io/uvh5_write.h"
 #include "io/vis.h"
 
 #include "kernels/direct.h"
+#include "kernels/gather_kernel.h"
+#include "kernels/predict_kernel.h"
+#include "kernels/touch.h"
 
+#include "app/gather.h"
 #include "app/image.h"
 #include "app/info.h"
+#include "app/own_job.h"
+#include "app/predict.h"
+#include "app/run_options.h"
 
 #endif

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/spelling.h"
+
 #define NAME_BYTES 32
 #define HELP_COLUMN 28
 #define HELP_WIDTH 88
@@ -64,29 +66,6 @@ static found_arg find(const arg_reader *reader, const char *name, size_t length,
     return (found_arg){NULL, NULL};
 }
 
-/* Levenshtein's distance; NAME_BYTES for names too long to be ours. */
-static int distance(const char *a, size_t a_length, const char *b) {
-    const size_t b_length = strlen(b);
-    int row[NAME_BYTES + 1];
-    if (a_length > NAME_BYTES || b_length > NAME_BYTES) {
-        return NAME_BYTES;
-    }
-    for (size_t j = 0; j <= b_length; j++) {
-        row[j] = (int)j;
-    }
-    for (size_t i = 1; i <= a_length; i++) {
-        int diagonal = row[0];
-        row[0] = (int)i;
-        for (size_t j = 1; j <= b_length; j++) {
-            const int changed = diagonal + (a[i - 1] != b[j - 1]);
-            const int moved = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = changed < moved ? changed : moved;
-        }
-    }
-    return row[b_length];
-}
-
 /* The option that the user most likely meant: the nearest within two changes and fewer than half of the
  * word's letters, or the first that begins as the word does; NULL if none is near. */
 static const char *nearest(const arg_reader *reader, const char *name, size_t length) {
@@ -99,7 +78,7 @@ static const char *nearest(const arg_reader *reader, const char *name, size_t le
             if (candidate == NULL) {
                 continue;
             }
-            const int changes = distance(name, length, candidate);
+            const int changes = slci_spelling_distance(name, length, candidate);
             if (changes < best_distance && 2 * changes < (int)length) {
                 best = candidate;
                 best_distance = changes;

@@ -28,10 +28,11 @@ typedef struct slci_program {
 /* What is particular to a command; what all share (--quiet, --verbose, --no-progress, --version,
  * --help) comes with slci_command_run. */
 typedef struct slci_command {
-    const char *name;       /* "sluice info" */
-    const char *usage;      /* before the list of options in the help text */
-    slci_arg_table options; /* its target holds everything the command line says */
-    slci_words *operands;   /* in the target */
+    const char *name;           /* "sluice info" */
+    const char *usage;          /* before the list of options in the help text */
+    slci_arg_table options;     /* its target holds everything the command line says */
+    slci_arg_table run_options; /* what every job takes (app/cmd_run.h); no rows: no job */
+    slci_words *operands;       /* in the target */
     slc_status (*run)(slci_program *program, void *target);
 } slci_command;
 
@@ -56,8 +57,11 @@ SLC_MUST_USE slc_status slci_flush_stdout(void);
 void slci_print_version(void);
 
 /* One command each. They print to standard output only what was asked for. */
+SLC_MUST_USE slc_status slci_cmd_bench(slci_program *program, int argc, char *const *argv);
+SLC_MUST_USE slc_status slci_cmd_gather(slci_program *program, int argc, char *const *argv);
 SLC_MUST_USE slc_status slci_cmd_image(slci_program *program, int argc, char *const *argv);
 SLC_MUST_USE slc_status slci_cmd_info(slci_program *program, int argc, char *const *argv);
+SLC_MUST_USE slc_status slci_cmd_predict(slci_program *program, int argc, char *const *argv);
 SLC_MUST_USE slc_status slci_cmd_simulate(slci_program *program, int argc, char *const *argv);
 
 #ifdef __cplusplus

@@ -54,15 +54,16 @@ slc_status slci_command_run(const slci_command *command, slci_program *program, 
     common_options common = {.help = false};
     const slci_arg_table tables[] = {
         command->options,
+        command->run_options,
         {common_args, (int)(sizeof common_args / sizeof common_args[0]), &common},
     };
     slc_status status = SLC_OK;
     SLC_TRY(slci_words_create(argc, command->operands));
-    SLC_TRY_GOTO(done, slci_args_parse(command->name, tables, 2, argc, argv, command->operands));
+    SLC_TRY_GOTO(done, slci_args_parse(command->name, tables, 3, argc, argv, command->operands));
     SLC_TRY_GOTO(done, apply_common(&common, program));
     if (common.help) {
         (void)fputs(command->usage, stdout);
-        slci_args_help(stdout, tables, 2);
+        slci_args_help(stdout, tables, 3);
     } else if (common.version) {
         slci_print_version();
     } else {

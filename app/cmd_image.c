@@ -1,21 +1,16 @@
 /* `sluice image`: the command line of the imaging job. It fills in slc_image_options, checks where the
  * results are to go before anything is computed, and prints what the run found. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "app/cmd.h"
-#include "app/defaults.h"
+#include "app/cmd_image_page.h"
+#include "app/cmd_run.h"
 #include "app/image.h"
 #include "core/constants.h"
-#include "core/host_memory.h"
 #include "core/print.h"
 #include "core/units.h"
-#include "io/outfile.h"
 
 #define SUMMARY_BYTES 512
 
@@ -24,8 +19,7 @@ typedef struct image_arguments {
     slc_image_options options;
     slci_words inputs;
     slci_words outputs;
-    slci_budgets budgets;
-    const char *stats_path; /* "-": standard output; NULL: none */
+    slci_run_arguments run;
 } image_arguments;
 
 /* ---- the values of single options --------------------------------------------------------- */
@@ -49,10 +43,6 @@ static slc_status parse_scale(const char *text, void *field) {
     }
     *(double *)field = rad;
     return SLC_OK;
-}
-
-static slc_status parse_bytes(const char *text, void *field) {
-    return slci_parse_bytes(text, field);
 }
 
 static slc_status parse_centre(const char *text, void *field) {
@@ -144,28 +134,6 @@ static slc_status parse_epsilon(const char *text, void *field) {
     return SLC_OK;
 }
 
-static slc_status parse_device(const char *text, void *field) {
-    slc_image_options *options = field;
-    int64_t index = 0;
-    if (strcmp(text, "auto") == 0) {
-        options->device = SLC_CHOOSE_AUTO;
-    } else if (strcmp(text, "host") == 0) {
-        options->device = SLC_CHOOSE_HOST;
-    } else if (strcmp(text, "cuda") == 0) {
-        options->device = SLC_CHOOSE_CUDA;
-    } else if (strncmp(text, "cuda:", 5) == 0 && text[5] != '-' && text[5] != '+' &&
-               slci_parse_integer(text + 5, 0, 1023, &index) == SLC_OK) {
-        options->device = SLC_CHOOSE_CUDA;
-    } else {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "'%.80s' is no device: expected auto, host, cuda or cuda:N, N a card's "
-                        "number from 0",
-                        text);
-    }
-    options->cuda_index = (int)index;
-    return SLC_OK;
-}
-
 /* ---- the table ------------------------------------------------------------------------------ */
 
 #define FIELD(member) offsetof(image_arguments, member)
@@ -176,13 +144,6 @@ static const slci_arg image_args[] = {
      FIELD(outputs), slci_arg_word, NULL},
     {"psf", 0, "FILE", "also write the point-spread function (default: none)",
      FIELD(options.psf_path), slci_arg_text, NULL},
-    {"stats", 0, "FILE", "write what the run did as JSON; - is standard output (default: none)",
-     FIELD(stats_path), slci_arg_text, NULL},
-    {"overwrite", 0, NULL,
-     "replace files that exist (default: they are kept, and that is an error)",
-     FIELD(options.overwrite), NULL, NULL},
-    {"dry-run", 0, NULL, "look at the data, print the plan, compute and write nothing",
-     FIELD(options.dry_run), NULL, NULL},
     {.help = "Picture"},
     {"size", 0, "N | NX NY | NXxNY", "pixels, odd numbers too (default: 512)", FIELD(options),
      parse_size, parse_second_size},
@@ -223,21 +184,6 @@ static const slci_arg image_args[] = {
      FIELD(options.vis.conjugate), NULL, NULL},
     {"phase-centre", 0, "NAME", "which one, where a file has several (default: the only one)",
      FIELD(options.vis.phase_centre), slci_arg_text, NULL},
-    {.help = "Machine"},
-    {"vram", 0, "SIZE",
-     "device memory to use, such as 512M, 0.5G or 800MB: K M G T and KiB MiB GiB TiB are powers of "
-     "1024, kB MB GB TB of 1000 (default: 90 % of what is free now; on the host device, half of "
-     "that of the host's memory)",
-     FIELD(budgets.vram_bytes), parse_bytes, NULL},
-    {"ram", 0, "SIZE",
-     "host memory to use for data (default: 90 % of what is free now within the container's limit; "
-     "on the host device, what --vram leaves of that, a quarter at least)",
-     FIELD(budgets.ram_bytes), parse_bytes, NULL},
-    {"device", 0, "DEVICE",
-     "auto, host, cuda or cuda:N (default: auto, a card if there is one that works)",
-     FIELD(options), parse_device, NULL},
-    {"threads", 0, "N", "threads to use (default: all processors this process may use)",
-     FIELD(options.n_threads), slci_arg_threads, NULL},
 };
 
 static const char image_usage[] =
@@ -249,61 +195,22 @@ static const char image_usage[] =
 
 /* ---- before the run ------------------------------------------------------------------------ */
 
-/* The statistics' file: an ordinary one appears whole or not at all, a device or pipe is written to
- * as it is. */
-static bool is_special(const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
-}
-
-static slc_status check_stats(const char *path, bool overwrite) {
-    if (path == NULL || strcmp(path, "-") == 0) {
-        return SLC_OK;
-    }
-    if (!is_special(path)) {
-        const slc_status status = slc_outfile_check(path, overwrite, 0);
-        return status == SLC_OK ? SLC_OK : slc_status_prefix(status, "--stats");
-    }
-    if (access(path, W_OK) != 0) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "--stats: cannot write to %s: %s", path, strerror(errno));
-    }
-    return SLC_OK;
-}
-
 /* No file may be written twice, and no input may be written over. */
 static slc_status check_names(const image_arguments *arguments) {
-    const char *extra[2];
-    int n_extra = 0;
-    if (arguments->options.psf_path != NULL) {
-        extra[n_extra++] = arguments->options.psf_path;
+    const int n = arguments->outputs.n;
+    const char **outputs = calloc((size_t)n + 1 + SLCI_RUN_FILES, sizeof *outputs);
+    if (outputs == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the names of %d outputs", n);
     }
-    if (arguments->stats_path != NULL && strcmp(arguments->stats_path, "-") != 0) {
-        extra[n_extra++] = arguments->stats_path;
+    for (int i = 0; i < n; i++) {
+        outputs[i] = arguments->outputs.words[i];
     }
-    const int n_outputs = arguments->outputs.n + n_extra;
-    for (int i = 0; i < n_outputs; i++) {
-        const char *output = i < arguments->outputs.n ? arguments->outputs.words[i]
-                                                      : extra[i - arguments->outputs.n];
-        for (int j = 0; j < arguments->inputs.n; j++) {
-            if (slci_is_same_file(output, arguments->inputs.words[j])) {
-                return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                                "%s is an input and an output; name another "
-                                "output",
-                                output);
-            }
-        }
-        for (int j = 0; j < i; j++) {
-            const char *other = j < arguments->outputs.n ? arguments->outputs.words[j]
-                                                         : extra[j - arguments->outputs.n];
-            if (slci_is_same_file(output, other)) {
-                return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                                "%s is named for two outputs; each needs its "
-                                "own file",
-                                output);
-            }
-        }
-    }
-    return SLC_OK;
+    outputs[n] = arguments->options.psf_path;
+    slci_run_list_files(&arguments->run, outputs + n + 1);
+    const slc_status status =
+        slci_check_file_names(&arguments->inputs, outputs, n + 1 + SLCI_RUN_FILES);
+    free(outputs);
+    return status;
 }
 
 /* A picture with an imaginary part fits into HDF5 alone. */
@@ -328,30 +235,17 @@ static slc_status check_arguments(const image_arguments *arguments) {
                                             "(sluice image --help lists all options)");
     }
     if (arguments->outputs.n == 0 && arguments->options.psf_path == NULL &&
-        !arguments->options.dry_run) {
+        !arguments->run.options.dry_run) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
                         "no output file given: add -o FILE.fits, -o FILE.h5, "
                         "-o FILE.png or --psf FILE, or --dry-run to see the plan only");
     }
     SLC_TRY(check_complex(arguments));
     SLC_TRY(check_names(arguments));
-    return check_stats(arguments->stats_path, arguments->options.overwrite);
+    return slci_run_check(&arguments->run);
 }
 
 /* ---- during and after the run --------------------------------------------------------------- */
-
-static void show_progress(void *context, slc_progress_stage stage, double done, double total) {
-    static const struct {
-        const char *name;
-        const char *thing;
-    } stages[SLC_STAGE_COUNT] = {[SLC_STAGE_SURVEY] = {"surveying", "rows"},
-                                 [SLC_STAGE_IMAGE] = {"imaging", "pairs"},
-                                 [SLC_STAGE_PSF] = {"PSF", "pairs"},
-                                 [SLC_STAGE_WRITE] = {"writing", ""}};
-    if ((unsigned)stage < SLC_STAGE_COUNT) {
-        slci_progress_update(context, stages[stage].name, stages[stage].thing, done, total);
-    }
-}
 
 /* Appends to the summary, which is cut where it is full. */
 static void append(char summary[SUMMARY_BYTES], const char *format, ...) SLC_PRINTF(2, 3);
@@ -376,6 +270,9 @@ static void summarise(const slc_image_result *result, char summary[SUMMARY_BYTES
     } else {
         append(summary, "peak %.6g%s%s at pixel (%lld, %lld)", result->peak, blank, meta->unit,
                (long long)result->peak_x, (long long)result->peak_y);
+        if (meta->n_planes > 1) {
+            append(summary, " of output channel %lld", (long long)result->peak_plane);
+        }
         slci_format_ra(result->peak_ra_rad, ra);
         slci_format_dec(result->peak_dec_rad, dec);
         append(summary, ", RA %s Dec %s (%.6f deg, %+.6f deg)", ra, dec,
@@ -396,54 +293,6 @@ static void summarise(const slc_image_result *result, char summary[SUMMARY_BYTES
     }
 }
 
-/* The text, and a newline where it does not end with one. False where the stream took less. */
-static bool print_text(FILE *out, const char *text) {
-    const size_t length = strlen(text);
-    const char *newline = length > 0 && text[length - 1] == '\n' ? "" : "\n";
-    return fputs(text, out) >= 0 && fputs(newline, out) >= 0;
-}
-
-/* Writes the text to `path`, which is a special file, or the temporary one of an ordinary file; the
- * user knows it as `name`. */
-static slc_status write_text(const char *path, const char *name, const char *text) {
-    FILE *file = fopen(path, "we");
-    if (file == NULL) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "--stats: cannot write to %s: %s", name, strerror(errno));
-    }
-    const bool is_written = print_text(file, text) && fflush(file) == 0;
-    const int reason = errno;
-    if (fclose(file) != 0 || !is_written) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "--stats: cannot write to %s: %s", name,
-                        strerror(is_written ? errno : reason));
-    }
-    return SLC_OK;
-}
-
-static slc_status write_stats(const image_arguments *arguments, const slc_image_result *result) {
-    const char *path = arguments->stats_path;
-    char *json = NULL;
-    slc_outfile file = {.temporary_path = ""};
-    slc_status status = SLC_OK;
-    if (path == NULL) {
-        return SLC_OK;
-    }
-    SLC_TRY_GOTO(done, slc_image_stats_json(result, &json));
-    if (strcmp(path, "-") == 0) {
-        (void)print_text(stdout, json);
-        status = slci_flush_stdout();
-    } else if (is_special(path)) {
-        status = write_text(path, path, json);
-    } else {
-        SLC_TRY_GOTO(done, slc_outfile_begin(path, arguments->options.overwrite, &file));
-        SLC_TRY_GOTO(done, write_text(file.temporary_path, path, json));
-        SLC_TRY_GOTO(done, slc_outfile_commit(&file));
-    }
-done:
-    slc_outfile_abandon(&file);
-    free(json);
-    return status;
-}
-
 /* What the run was limited by, for people; the same is in the statistics. */
 static void note_limits(slci_program *program, const slc_image_result *result) {
     char took[SLCI_TEXT_BYTES];
@@ -454,9 +303,10 @@ static void note_limits(slci_program *program, const slc_image_result *result) {
     slci_format_bytes(result->vram_peak_bytes, peak);
     slci_format_bytes(result->vram_limit_bytes, limit);
     slci_format_number(result->pairs_per_second, 3, rate);
-    slc_log_note(&program->log, "took %s on %s, limited by %s; %s pairs/s; device memory %s of %s",
-                 took, result->device_name,
-                 slc_bottleneck_name(slc_engine_bottleneck(&result->report)), rate, peak, limit);
+    slc_log_note(&program->log, "took %s on %s, limited by %s; %s%s; device memory %s of %s", took,
+                 result->device_name, slc_bottleneck_name(slc_engine_bottleneck(&result->report)),
+                 result->is_resumed ? "a resumed run" : rate, result->is_resumed ? "" : " pairs/s",
+                 peak, limit);
 }
 
 /* A plan that is asked for is shown whatever it needs; whether it could be run is said afterwards. */
@@ -472,29 +322,32 @@ static slc_status check_ram(const slc_image_result *result) {
  * goes to standard error. */
 static slc_status report(slci_program *program, const image_arguments *arguments,
                          const slc_image_result *result) {
-    const bool is_stdout_taken =
-        arguments->stats_path != NULL && strcmp(arguments->stats_path, "-") == 0;
+    const slci_run_arguments *run = &arguments->run;
+    const bool is_stdout_taken = slci_run_takes_stdout(run);
     FILE *out = is_stdout_taken ? stderr : stdout;
+    char *json = NULL;
     char *plan = NULL;
     char summary[SUMMARY_BYTES];
     slc_status status = SLC_OK;
     slci_progress_finish(&program->progress);
-    SLC_TRY_GOTO(done, write_stats(arguments, result));
-    if (arguments->options.dry_run) {
+    SLC_TRY_GOTO(done, slc_image_stats_json(result, &json));
+    SLC_TRY_GOTO(done, slci_run_end(run, json));
+    if (run->options.dry_run) {
         if (!is_stdout_taken) {
             SLC_TRY_GOTO(done, slc_image_plan_text(result, &plan));
-            (void)print_text(out, plan);
+            (void)slci_print_text(out, plan);
         }
     } else if (!program->is_quiet) {
         note_limits(program, result);
         summarise(result, summary);
-        (void)print_text(out, summary);
+        (void)slci_print_text(out, summary);
     }
     status = slci_flush_stdout();
-    if (status == SLC_OK && arguments->options.dry_run) {
+    if (status == SLC_OK && run->options.dry_run) {
         status = check_ram(result);
     }
 done:
+    free(json);
     free(plan);
     return status;
 }
@@ -504,40 +357,43 @@ static slc_status run_image(slci_program *program, void *target) {
     slc_image_options *options = &arguments->options;
     slc_image_result result;
     SLC_TRY(check_arguments(arguments));
-    if (options->n_threads == 0) {
-        options->n_threads = slci_host_cpus("");
-    }
-    SLC_TRY(slci_default_budgets(options->device, options->cuda_index, &arguments->budgets));
-    options->vram_bytes = arguments->budgets.vram_bytes;
-    options->ram_bytes = arguments->budgets.ram_bytes;
-    slc_log_detail(&program->log, "--vram %lld --ram %lld --threads %d",
-                   (long long)options->vram_bytes, (long long)options->ram_bytes,
-                   options->n_threads);
+    SLC_TRY(slci_run_begin(program, &arguments->run));
+    options->run = arguments->run.options;
     options->inputs = arguments->inputs.words;
     options->n_inputs = arguments->inputs.n;
     options->outputs = arguments->outputs.words;
     options->n_outputs = arguments->outputs.n;
-    options->log = &program->log;
     options->vis.log = &program->log;
-    options->progress = show_progress;
-    options->progress_context = &program->progress;
-    options->cancel = program->cancel;
-    SLC_TRY(slc_image_run(options, &result));
-    return report(program, arguments, &result);
+    slci_image_page page = {.picture = NULL};
+    slc_status status = SLC_OK;
+    if (slci_run_wants_picture(&arguments->run)) {
+        SLC_TRY_GOTO(done, slci_image_page_begin(options, &page));
+    }
+    SLC_TRY_GOTO(done, slc_image_run(options, &result));
+    if (slci_run_wants_page(&arguments->run)) {
+        SLC_TRY_GOTO(done, slci_image_page_fill(&page, options, &result, &arguments->run.page));
+    }
+    status = report(program, arguments, &result);
+done:
+    slci_image_page_release(&page);
+    return status;
 }
 
 slc_status slci_cmd_image(slci_program *program, int argc, char *const *argv) {
-    image_arguments arguments = {.budgets = {SLCI_BUDGET_UNSET, SLCI_BUDGET_UNSET}};
+    image_arguments arguments = {.inputs = {NULL, 0}};
     slc_image_options_init(&arguments.options);
+    slci_run_arguments_init(&arguments.run);
     const slci_command command = {
         .name = "sluice image",
         .usage = image_usage,
         .options = {image_args, (int)(sizeof image_args / sizeof image_args[0]), &arguments},
         .operands = &arguments.inputs,
+        .run_options = slci_run_arg_table(&arguments.run),
         .run = run_image,
     };
     SLC_TRY(slci_words_create(argc, &arguments.outputs));
     const slc_status status = slci_command_run(&command, program, argc, argv);
     free(arguments.outputs.words);
+    slci_run_arguments_release(&arguments.run);
     return status;
 }

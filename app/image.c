@@ -17,7 +17,6 @@
 #include "core/checked.h"
 #include "core/clock.h"
 #include "core/constants.h"
-#include "core/host_memory.h"
 #include "core/sky.h"
 
 /* Pixels per fringe of the longest baseline where no --scale is given. */
@@ -30,18 +29,27 @@
 #define CACHE_SHARE 4
 
 void slc_image_options_init(slc_image_options *options) {
-    *options = (slc_image_options){
-        .nx = 512, .ny = 512, .n_planes = 1, .epsilon = 1e-6, .device = SLC_CHOOSE_AUTO};
+    *options = (slc_image_options){.nx = 512, .ny = 512, .n_planes = 1, .epsilon = 1e-6};
 }
 
 /* ---- opening ---------------------------------------------------------------------------------- */
+
+/* A format that was not built in, or cannot hold this picture, is a wrong choice of output, whereas
+ * "unsupported" is said of input. */
+static slc_status check_outputs(const slc_image_options *o) {
+    slc_image_meta meta;
+    slci_image_meta_start(o, &meta);
+    const slc_status status =
+        slc_image_files_check(o->outputs, o->n_outputs, o->psf_path, &meta, o->run.overwrite);
+    return status == SLC_ERROR_UNSUPPORTED ? SLC_ERROR_ARGUMENT : status;
+}
 
 static slc_status check_options(const slc_image_options *o) {
     int64_t pixels = 0;
     if (o->n_inputs < 1) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "no input file is given");
     }
-    if (o->n_outputs < 1 && o->psf_path == NULL && o->image == NULL && !o->dry_run) {
+    if (o->n_outputs < 1 && o->psf_path == NULL && o->image == NULL && !o->run.dry_run) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "no output is asked for: give -o, --psf or --dry-run");
     }
     if (o->nx < 1 || o->ny < 1 || !slc_checked_mul(o->nx, o->ny, &pixels) || pixels > MOST_PIXELS) {
@@ -62,12 +70,7 @@ static slc_status check_options(const slc_image_options *o) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "%lld output channels are not possible",
                         (long long)o->n_planes);
     }
-    slc_image_meta meta;
-    slci_image_meta_start(o, &meta);
-    if (!o->dry_run) {
-        SLC_TRY(slc_image_files_check(o->outputs, o->n_outputs, o->psf_path, &meta, o->overwrite));
-    }
-    return SLC_OK;
+    return o->run.dry_run ? SLC_OK : check_outputs(o);
 }
 
 /* The chunk caches of one open set, which for tall chunks would otherwise hold a whole file; a cube has
@@ -76,29 +79,17 @@ static int64_t cache_bytes(const slc_image_options *o) {
     if (o->vis.cache_bytes > 0) {
         return o->vis.cache_bytes;
     }
-    return o->ram_bytes / CACHE_SHARE / (o->n_planes > 1 ? o->n_planes + 1 : 1);
+    return o->run.ram_bytes / CACHE_SHARE / (o->n_planes > 1 ? o->n_planes + 1 : 1);
 }
 
 static slc_status open_machine(slci_image_job *job) {
-    const slc_image_options *o = job->options;
-    slc_device *device = o->use_device;
-    if (device == NULL) {
-        const int n_threads = o->n_threads > 0 ? o->n_threads : slci_host_cpus("");
-        SLC_TRY(slc_pool_create(n_threads, &job->pool));
-        const slc_device_options options = {.choice = o->device,
-                                            .cuda_index = o->cuda_index,
-                                            .pool = job->pool,
-                                            .log = o->log};
-        SLC_TRY(slc_device_create(&options, &job->own_device));
-        device = job->own_device;
-    }
-    SLC_TRY(slc_budget_create(o->vram_bytes, o->ram_bytes, &job->budget));
-    job->imaging =
-        (slci_imaging){.options = o, .pool = device->pool, .device = device, .budget = job->budget};
-    job->imaging.cache_bytes = cache_bytes(o);
-    SLC_TRY(slc_device_get_limits(device, &job->imaging.limits));
-    (void)memcpy(job->result.device_name, job->imaging.limits.name, sizeof job->result.device_name);
-    job->result.context_bytes = job->imaging.limits.context_bytes;
+    SLC_TRY(slci_machine_open(&job->options->run, &job->machine));
+    job->imaging = (slci_imaging){.options = job->options,
+                                  .machine = &job->machine,
+                                  .cache_bytes = cache_bytes(job->options)};
+    const slc_device_limits *limits = &job->machine.limits;
+    (void)memcpy(job->result.device_name, limits->name, sizeof job->result.device_name);
+    job->result.context_bytes = limits->context_bytes;
     return SLC_OK;
 }
 
@@ -125,8 +116,9 @@ static slc_status refuse_empty(const slci_image_job *job) {
                                                         : "0, negative or not finite");
     }
     return SLC_FAIL(SLC_ERROR_INPUT,
-                    "%s: the selection leaves no visibilities: %lld looked at, %lld flagged, %lld "
-                    "not finite",
+                    "%s: the selection leaves no visibilities: of %lld row x channel x "
+                    "polarisation looked at %lld are flagged; of the row x channel that are not, "
+                    "%lld are not finite",
                     name, (long long)counts->total, (long long)counts->flagged,
                     (long long)counts->nonfinite);
 }
@@ -134,7 +126,7 @@ static slc_status refuse_empty(const slci_image_job *job) {
 /* The caller's options with what the run adds. */
 static slc_vis_options vis_options(const slc_image_options *o) {
     slc_vis_options options = o->vis;
-    options.log = o->log;
+    options.log = o->run.log;
     options.cache_bytes = cache_bytes(o);
     return options;
 }
@@ -150,10 +142,10 @@ static slc_status survey(slci_image_job *job) {
     slc_vis_options options = vis_options(o);
     SLC_TRY(slc_vis_open(o->inputs, o->n_inputs, &options, &job->vis));
     job->meta = slc_vis_get_meta(job->vis);
-    slc_log_note(o->log, "%s", job->meta->polarisation_text);
-    slc_log_note(o->log, "%s", job->meta->phase_text);
+    slc_log_note(o->run.log, "%s", job->meta->polarisation_text);
+    slc_log_note(o->run.log, "%s", job->meta->phase_text);
     if (strcmp(job->meta->units, "Jy") != 0) {
-        slc_log_note(o->log, "vis_units is '%s', not Jy: BUNIT is left out", job->meta->units);
+        slc_log_note(o->run.log, "vis_units is '%s', not Jy: BUNIT is left out", job->meta->units);
     }
     SLC_TRY(look_at_all(job, job->vis, o->weighting != SLC_WEIGHT_NATURAL, &job->survey));
     return job->survey.n_weighted > 0 ? SLC_OK : refuse_empty(job);
@@ -175,7 +167,7 @@ static slc_status choose_geometry(slci_image_job *job) {
                             job->vis->name);
         }
         g->scale_rad = fmin(1.0 / (FRINGE_PIXELS * job->survey.max_uv), 0.5);
-        slc_log_note(o->log,
+        slc_log_note(o->run.log,
                      "--scale %.6grad (%.6g asec): three pixels per fringe of the longest "
                      "baseline, %.6g wavelengths",
                      g->scale_rad, g->scale_rad / SLC_ARCSECOND_RAD, job->survey.max_uv);
@@ -197,8 +189,8 @@ static slc_status weigh(slci_image_job *job) {
     if (o->weighting == SLC_WEIGHT_NATURAL) {
         return SLC_OK;
     }
-    return slci_density_create(job->vis, o, o->nx, o->ny, job->geometry.scale_rad, job->budget,
-                               &job->density);
+    return slci_density_create(job->vis, o, o->nx, o->ny, job->geometry.scale_rad,
+                               job->machine.budget, &job->density);
 }
 
 /* ---- planes ----------------------------------------------------------------------------------- */
@@ -262,7 +254,7 @@ static slc_status allocate_pictures(slci_image_job *job) {
     const slc_image_options *o = job->options;
     const bool has_psf = o->psf_path != NULL;
     const int64_t bytes = job->image_bytes;
-    SLC_TRY(slc_budget_reserve(job->budget, SLC_SPACE_HOST, bytes, "image"));
+    SLC_TRY(slc_budget_reserve(job->machine.budget, SLC_SPACE_HOST, bytes, "image"));
     job->imaging.picture_bytes = 0;
     const int64_t values = bytes / (int64_t)sizeof(double);
     const int64_t image_values = o->nx * o->ny * job->n_planes * job->n_parts;
@@ -291,7 +283,7 @@ static slc_status image_plane(slci_image_job *job, int64_t p) {
         plane->totals.counts = found.counts; /* no pass will count them */
         fill_nan(image, values);
         job->result.n_fully_flagged_planes++;
-        slc_log_warning(job->options->log,
+        slc_log_warning(job->options->run.log,
                         "output channel %lld has no unflagged visibilities: its "
                         "plane is NaN",
                         (long long)p);
@@ -391,7 +383,8 @@ static slc_status find_beams(slci_image_job *job) {
         (void)snprintf(job->result.beam_why, sizeof job->result.beam_why, "%s", why);
     }
     if (n_without > 0) {
-        slc_log_warning(job->options->log, "no beam could be fitted for %lld of %lld plane(s): %s",
+        slc_log_warning(job->options->run.log,
+                        "no beam could be fitted for %lld of %lld plane(s): %s",
                         (long long)n_without, (long long)job->n_planes, why);
     }
     return SLC_OK;
@@ -412,44 +405,71 @@ static void finish_meta(slci_image_job *job, slc_image_meta *meta) {
     }
 }
 
+/* What differs where a file holds the PSF. */
+static slc_image_meta psf_meta(const slc_image_options *o, const slc_image_meta *meta) {
+    slc_image_meta psf = *meta;
+    psf.n_parts = 1;
+    psf.unit[0] = '\0';
+    psf.abs_sum = psf.weight_sum; /* V = 1 */
+    if (psf.n_history < SLC_IMAGE_HISTORY_LINES) {
+        (void)snprintf(psf.history[psf.n_history++], sizeof psf.history[0],
+                       "point-spread function: the image of 1 Jy at the phase centre");
+    }
+    psf.reference_x = (double)(o->nx / 2);
+    psf.reference_y = (double)(o->ny / 2);
+    return psf;
+}
+
+static void report_written(const slc_image_options *o, int n_done, int n_files) {
+    if (o->run.progress != NULL) {
+        o->run.progress(o->run.progress_context, "writing", "", n_done, n_files);
+    }
+}
+
+/* All pictures are complete on the disk before the first gets its name. */
 static slc_status write_outputs(slci_image_job *job) {
     const slc_image_options *o = job->options;
     slc_image_meta *meta = &job->result.meta;
     finish_meta(job, meta);
+    const slc_image_meta psf = psf_meta(o, meta);
     const int n_files = o->n_outputs + (o->psf_path != NULL ? 1 : 0);
-    for (int i = 0; i < o->n_outputs; i++) {
-        if (o->progress != NULL) {
-            o->progress(o->progress_context, SLC_STAGE_WRITE, i, n_files);
-        }
-        SLC_TRY(slc_image_file_write(o->outputs[i], meta, job->image, o->overwrite, o->log));
+    slc_outfile *files = calloc((size_t)n_files + 1, sizeof *files);
+    slc_status status = SLC_OK;
+    if (files == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory to write %d outputs", n_files);
     }
-    if (o->psf_path != NULL) {
-        slc_image_meta psf = *meta;
-        psf.n_parts = 1;
-        psf.unit[0] = '\0';
-        psf.abs_sum = psf.weight_sum; /* V = 1 */
-        if (psf.n_history < SLC_IMAGE_HISTORY_LINES) {
-            (void)snprintf(psf.history[psf.n_history++], sizeof psf.history[0],
-                           "point-spread function: the image of 1 Jy at the phase centre");
-        }
-        psf.reference_x = (double)(o->nx / 2);
-        psf.reference_y = (double)(o->ny / 2);
-        SLC_TRY(slc_image_file_write(o->psf_path, &psf, job->psf, o->overwrite, o->log));
+    for (int i = 0; i < n_files; i++) {
+        const bool is_psf = i == o->n_outputs;
+        const slc_image_output output = {.path = is_psf ? o->psf_path : o->outputs[i],
+                                         .meta = is_psf ? &psf : meta,
+                                         .image = is_psf ? job->psf : job->image};
+        report_written(o, i, n_files);
+        SLC_TRY_GOTO(done, slc_image_file_stage(&output, o->run.overwrite, o->run.log, &files[i]));
     }
-    if (o->progress != NULL) {
-        o->progress(o->progress_context, SLC_STAGE_WRITE, n_files, n_files);
-    }
+    SLC_TRY_GOTO(done, slc_outfile_commit_all(files, n_files));
+    report_written(o, n_files, n_files);
     meta->plane_beam = NULL;
-    return SLC_OK;
+done:
+    for (int i = 0; i < n_files; i++) {
+        slc_outfile_abandon(&files[i]);
+    }
+    free(files);
+    return status;
 }
 
 /* ---- the run ---------------------------------------------------------------------------------- */
 
 static slc_status compute(slci_image_job *job) {
+    slc_trace *trace = job->options->run.trace;
+    SLC_TRY(slci_image_begin_checkpoint(job));
     SLC_TRY(allocate_pictures(job));
+    const int64_t beam_ns = slc_clock_ns();
     SLC_TRY(find_beams(job)); /* first, since their patches lie in the image's memory */
+    slc_trace_add_phase(trace, "PSF and beam", beam_ns);
     for (int64_t p = 0; p < job->n_planes; p++) {
+        const int64_t plane_ns = slc_clock_ns();
         SLC_TRY(image_plane(job, p));
+        slc_trace_add_phase(trace, "imaging", plane_ns);
     }
     slci_image_add_totals(job);
     slci_image_find_peak(job, slci_image_leading_plane(job));
@@ -457,21 +477,28 @@ static slc_status compute(slci_image_job *job) {
     const int64_t begin_ns = slc_clock_ns();
     SLC_TRY(write_outputs(job));
     job->result.write_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
-    return SLC_OK;
+    slc_trace_add_phase(trace, "writing files", begin_ns);
+    return slc_checkpoint_finish(job->machine.checkpoint);
 }
 
 static slc_status run_job(slci_image_job *job) {
+    slc_trace *trace = job->options->run.trace;
     SLC_TRY(check_options(job->options));
+    const int64_t open_ns = slc_clock_ns();
     SLC_TRY(open_machine(job));
+    slc_trace_add_phase(trace, "opening the device", open_ns);
     const int64_t begin_ns = slc_clock_ns();
     SLC_TRY(survey(job));
     SLC_TRY(choose_geometry(job));
     SLC_TRY(weigh(job));
     SLC_TRY(open_planes(job));
     job->result.survey_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
+    slc_trace_add_phase(trace, "survey", begin_ns);
+    const int64_t plan_ns = slc_clock_ns();
     SLC_TRY(slci_image_plan(job));
     SLC_TRY(slci_image_meta_fill(job, &job->result.meta));
-    if (job->options->dry_run) {
+    slc_trace_add_phase(trace, "planning", plan_ns);
+    if (job->options->run.dry_run) {
         slci_image_add_totals(job);
         return SLC_OK;
     }
@@ -493,9 +520,7 @@ static void close_job(slci_image_job *job) {
     free(job->psf);
     slci_density_destroy(&job->density);
     slc_source_destroy(job->vis);
-    slc_budget_destroy(job->budget);
-    slc_device_destroy(job->own_device);
-    slc_pool_destroy(job->pool);
+    slci_machine_close(&job->machine);
 }
 
 slc_status slc_image_run(const slc_image_options *options, slc_image_result *result) {

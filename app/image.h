@@ -5,7 +5,7 @@
  *     slc_image_options options;
  *     slc_image_options_init(&options);
  *     options.inputs = inputs; options.n_inputs = 1; options.outputs = outputs; options.n_outputs = 1;
- *     options.vram_bytes = 256 << 20; options.ram_bytes = 1 << 30;
+ *     options.run.vram_bytes = 256 << 20; options.run.ram_bytes = 1 << 30;
  *     SLC_TRY(slc_image_run(&options, &result));
  */
 #ifndef SLC_APP_IMAGE_H
@@ -14,12 +14,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/log.h"
+#include "app/run_options.h"
 #include "core/numerics.h"
 #include "core/status.h"
 #include "io/image_file.h"
 #include "io/vis.h"
-#include "ooc/execute.h"
 #include "ooc/plan.h"
 
 #ifdef __cplusplus
@@ -31,18 +30,6 @@ typedef enum slc_weighting {
     SLC_WEIGHT_UNIFORM,
     SLC_WEIGHT_BRIGGS
 } slc_weighting;
-
-typedef enum slc_progress_stage {
-    SLC_STAGE_SURVEY,
-    SLC_STAGE_IMAGE,
-    SLC_STAGE_PSF,
-    SLC_STAGE_WRITE,
-    SLC_STAGE_COUNT
-} slc_progress_stage;
-
-/* Called from the engine's thread; `done` and `total` in visibilities × pixels (survey: rows). */
-typedef void (*slc_progress_function)(void *context, slc_progress_stage stage, double done,
-                                      double total);
 
 /* Start from slc_image_options_init. All pointers are lent for the call. */
 typedef struct slc_image_options {
@@ -62,27 +49,15 @@ typedef struct slc_image_options {
     double robust;    /* Briggs R */
     int64_t n_planes; /* --channels-out; default 1 */
     bool is_complex;
-    double epsilon;     /* default 1e-6 */
-    int64_t vram_bytes; /* budgets: zero is zero */
-    int64_t ram_bytes;
-    slc_device_choice device;
-    int cuda_index;
-    int n_threads; /* 0: as many as the process may use */
-    bool overwrite;
-    bool dry_run; /* survey and plan, compute and write nothing */
-    slc_log *log;
-    slc_progress_function progress;
-    void *progress_context;
-    const volatile int *cancel; /* not 0: stop with SLC_ERROR_INTERRUPTED */
-    /* Tests only: the device to use instead of opening one. Lent. NULL otherwise. */
-    slc_device *use_device;
+    double epsilon; /* default 1e-6 */
+    slc_run_options run;
 } slc_image_options;
 
 /* What the run did, over all planes; plain data. */
 typedef struct slc_image_result {
     slc_image_meta meta; /* as written; plane_beam is NULL */
     double peak;         /* Jy/beam, over finite pixels of plane 0 (of the first with data) */
-    int64_t peak_x, peak_y;
+    int64_t peak_x, peak_y, peak_plane;
     double peak_ra_rad, peak_dec_rad;
     double rms;
     double total_seconds;
@@ -91,6 +66,7 @@ typedef struct slc_image_result {
     int64_t n_used, n_flagged, n_looked_at, n_nonfinite, n_outside_uniform;
     int64_t finite_pixels;
     int n_fully_flagged_planes;
+    bool is_resumed; /* an earlier run was continued; counts of what was moved are this run's */
     double pairs_per_second; /* used samples × finite pixels / kernel seconds */
     slc_plan plan; /* of the image: tiles of one plane, counts and bytes of all together */
     slc_engine_report report;     /* of the image: what moved and how long it took, all planes */
@@ -101,6 +77,9 @@ typedef struct slc_image_result {
     int64_t vram_limit_bytes, ram_limit_bytes, vram_peak_bytes, host_peak_bytes;
     int64_t vram_planned_bytes; /* the most that any pass takes; plan has the image's own peak */
     int64_t smallest_ram_bytes; /* the least --ram that works; more than the limit: refused */
+    int64_t n_planned;          /* samples with a weight, of which values may turn out not finite */
+    int64_t n_planned_flagged;
+    slc_vis_pass planned_reads; /* of all image passes */
     int64_t host_planned_bytes; /* image, uv density and staging; more than the limit: refused */
     int64_t output_bytes;       /* of one file, at 8 bytes a value */
     int64_t chunks_read, chunks_decoded; /* during the image passes, survey and PSF apart */
@@ -112,7 +91,8 @@ typedef struct slc_image_result {
 
 SLC_API void slc_image_options_init(slc_image_options *options);
 
-/* Runs the job. Every output file appears whole or not at all, and on failure `result` is not touched.
+/* Runs the job. All output files appear, whole, or none does (what one of them has replaced does not
+ * come back), and on failure `result` is not touched.
  * Every status can come back; the message names file, dataset, found and expected. */
 SLC_API SLC_MUST_USE slc_status slc_image_run(const slc_image_options *options,
                                               slc_image_result *result);

@@ -24,9 +24,7 @@ typedef struct slci_plane {
 typedef struct slci_image_job {
     const slc_image_options *options;
     slci_imaging imaging;
-    slc_pool *pool;
-    slc_device *own_device; /* NULL when the caller lent one */
-    slc_budget *budget;
+    slci_machine machine;
     slc_source *vis;
     const slc_vis_meta *meta;
     slci_survey survey;
@@ -46,6 +44,9 @@ typedef struct slci_image_job {
 
 /* The description of the picture, but for what is only known afterwards (beam, sums). */
 SLC_MUST_USE slc_status slci_image_meta_fill(const slci_image_job *job, slc_image_meta *meta);
+
+/* app/image_resume.c: begins the run's checkpoint, if it has one, or goes on with it. */
+SLC_MUST_USE slc_status slci_image_begin_checkpoint(slci_image_job *job);
 
 /* Sums over the planes' totals, rates, and what the ledger saw. */
 void slci_image_add_totals(slci_image_job *job);

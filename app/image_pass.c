@@ -58,59 +58,61 @@ static const slc_sink_ops picture_ops = {.write = picture_write,
 
 static double seconds_per_point(const slci_imaging *imaging, const slci_pass *pass) {
     const slci_pass_request *request = &pass->request;
-    if (imaging->device->kind == SLC_DEVICE_CUDA) {
+    if (imaging->machine->device->kind == SLC_DEVICE_CUDA) {
         return (double)request->n_channels /
-               (CUDA_PAIRS_PER_PROCESSOR * (double)slc_max_i64(imaging->limits.n_processors, 1));
+               (CUDA_PAIRS_PER_PROCESSOR *
+                (double)slc_max_i64(imaging->machine->limits.n_processors, 1));
     }
     const double pixels = (double)request->geometry.nx * (double)request->geometry.ny;
     return pass->summary.flops_per_sample / pixels * (double)request->n_channels /
-           (HOST_FLOPS_PER_THREAD * (double)slc_pool_size(imaging->pool));
+           (HOST_FLOPS_PER_THREAD * (double)slc_pool_size(imaging->machine->pool));
 }
 
 static slc_status make_plan(const slci_imaging *imaging, slci_pass *pass) {
-    const slc_budget_use host = slc_budget_get(imaging->budget, SLC_SPACE_HOST);
-    const bool is_cuda = imaging->device->kind == SLC_DEVICE_CUDA;
+    const slc_budget_use host = slc_budget_get(imaging->machine->budget, SLC_SPACE_HOST);
+    const bool is_cuda = imaging->machine->device->kind == SLC_DEVICE_CUDA;
     /* Rows of a chunk, and whether the reader can keep them: decoded they are about as large as a row
      * of the source, twice for two polarisations. */
     const int64_t unit =
         slc_min_i64(slc_source_next_unit(pass->request.vis, 0, 0), pass->request.n_rows);
     const double unit_bytes = (double)unit * (double)(24 * (pass->request.n_channels + 1));
-    int64_t device_bytes = imaging->options->vram_bytes;
+    int64_t device_bytes = imaging->options->run.vram_bytes;
     int64_t staging_bytes = host.limit_bytes - host.used_bytes - imaging->picture_bytes;
     if (imaging->most_device_bytes > 0) {
         device_bytes = slc_min_i64(device_bytes, imaging->most_device_bytes);
         staging_bytes = slc_min_i64(staging_bytes, imaging->most_staging_bytes);
     }
-    const slc_plan_request request = {
-        .device_budget_bytes = device_bytes,
-        .host_budget_bytes = staging_bytes,
-        .allocation_unit_bytes = imaging->limits.allocation_unit_bytes,
-        .seconds_per_point = seconds_per_point(imaging, pass),
-        .rates = slc_rates_default(imaging->device->kind),
-        .most_tile_seconds = MOST_TILE_SECONDS,
-        .unit = {unit},
-        .unit_is_kept = unit_bytes <= (double)imaging->cache_bytes,
-        .parallel_units = is_cuda ? imaging->limits.n_processors * CUDA_BLOCKS_PER_PROCESSOR
-                                  : slc_pool_size(imaging->pool),
-    };
-    return slc_plan_make(&pass->job, &request, &pass->plan);
+    pass->execution = slci_machine_execution(&imaging->options->run, imaging->machine);
+    slc_plan_request *request = &pass->execution.request;
+    request->device_budget_bytes = device_bytes;
+    request->host_budget_bytes = staging_bytes;
+    request->seconds_per_point = seconds_per_point(imaging, pass);
+    request->most_tile_seconds = MOST_TILE_SECONDS;
+    request->unit[0] = unit;
+    request->unit_is_kept = unit_bytes <= (double)imaging->cache_bytes;
+    request->parallel_units =
+        is_cuda ? (int64_t)imaging->machine->limits.n_processors * CUDA_BLOCKS_PER_PROCESSOR
+                : slc_pool_size(imaging->machine->pool);
+    return slc_plan_make(&pass->job, request, &pass->plan);
 }
 
 slc_status slci_pass_prepare(const slci_imaging *imaging, const slci_pass_request *request,
                              slci_pass *pass) {
     *pass = (slci_pass){.request = *request};
-    const slc_direct_request direct = {.device = imaging->device->kind,
+    const slc_direct_request direct = {.device = imaging->machine->device->kind,
                                        .geometry = request->geometry,
                                        .survey = request->survey,
                                        .n_channels = request->n_channels,
                                        .epsilon = imaging->options->epsilon,
                                        .n_parts = request->n_parts,
                                        .is_psf = request->is_psf,
-                                       .tile_pixels = request->tile_pixels};
+                                       .tile_pixels = request->tile_pixels,
+                                       .has_fast_double = imaging->machine->limits.has_fast_double};
     SLC_TRY(slc_direct_choose(&direct, &pass->setup));
     slc_direct_summarise(&pass->setup, &pass->summary);
-    SLC_TRY(slc_direct_job_init(&pass->setup, imaging->device->kind, slc_pool_size(imaging->pool),
-                                request->n_rows, &pass->job));
+    SLC_TRY(slc_direct_job_init(&pass->setup, imaging->machine->device->kind,
+                                slc_pool_size(imaging->machine->pool), request->n_rows,
+                                &pass->job));
     return make_plan(imaging, pass);
 }
 
@@ -118,14 +120,14 @@ slc_status slci_pass_prepare(const slci_imaging *imaging, const slci_pass_reques
 
 /* Hands the engine's progress on in visibilities × pixels. */
 typedef struct pass_progress {
-    const slc_image_options *options;
-    slc_progress_stage stage;
+    const slc_run_options *options;
+    const char *stage;
     double total;
 } pass_progress;
 
 static void report_progress(void *context, int64_t done_tiles, int64_t n_tiles) {
     const pass_progress *progress = context;
-    progress->options->progress(progress->options->progress_context, progress->stage,
+    progress->options->progress(progress->options->progress_context, progress->stage, "pairs",
                                 progress->total * (double)done_tiles / (double)n_tiles,
                                 progress->total);
 }
@@ -140,21 +142,17 @@ static slc_status run_engine(const slci_imaging *imaging, slci_pass *pass, slc_s
         [SLC_DIRECT_CHANNELS] = {.source = channels},
         [SLC_DIRECT_IMAGE] = {.sink = sink},
     };
-    pass_progress progress = {.options = imaging->options,
+    pass_progress progress = {.options = &imaging->options->run,
                               .stage = request->stage,
                               .total = (double)request->n_rows * (double)request->n_channels *
                                        (double)request->geometry.nx * (double)request->geometry.ny};
-    const slc_engine_options options = {.device = imaging->device,
-                                        .pool = imaging->pool,
-                                        .budget = imaging->budget,
-                                        .bindings = bindings,
-                                        .log = request->is_first ? imaging->options->log : NULL,
-                                        .progress = imaging->options->progress != NULL
-                                                        ? report_progress
-                                                        : NULL,
-                                        .progress_context = &progress,
-                                        .cancel = imaging->options->cancel};
-    return slc_engine_run(&pass->job, &pass->plan, &options, report);
+    slc_execution *execution = &pass->execution;
+    execution->engine.bindings = bindings;
+    execution->engine.log = request->is_first ? imaging->options->run.log : NULL;
+    execution->log = request->is_first_of_kind ? imaging->options->run.log : NULL;
+    execution->engine.progress = imaging->options->run.progress != NULL ? report_progress : NULL;
+    execution->engine.progress_context = &progress;
+    return slc_execute(&pass->job, execution, &pass->plan, report);
 }
 
 slc_status slci_pass_run(const slci_imaging *imaging, slci_pass *pass, double *image,

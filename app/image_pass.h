@@ -6,17 +6,14 @@
 #define SLC_APP_IMAGE_PASS_H
 
 #include "app/image.h"
-#include "core/budget.h"
+#include "app/machine.h"
 #include "kernels/direct.h"
 #include "ooc/execute.h"
 
 /* What every pass of one run shares. All lent. */
 typedef struct slci_imaging {
     const slc_image_options *options;
-    slc_pool *pool;
-    slc_device *device;
-    slc_device_limits limits;
-    slc_budget *budget;
+    const slci_machine *machine;
     int64_t most_device_bytes,
         most_staging_bytes; /* of any pass, once all are planned; 0: not yet */
     int64_t cache_bytes;    /* what the reader may keep decoded */
@@ -31,9 +28,10 @@ typedef struct slci_pass_request {
     slc_direct_survey survey;
     int n_parts;
     bool is_psf;
-    int64_t tile_pixels; /* kernel tile; 0: chosen */
-    bool is_first;       /* of the run: what the engine warns of is said once */
-    slc_progress_stage stage;
+    int64_t tile_pixels;   /* kernel tile; 0: chosen */
+    bool is_first;         /* of the run: what the engine warns of is said once */
+    bool is_first_of_kind; /* picture or PSF: likewise, that it is planned again */
+    const char *stage;     /* for the progress line; static storage */
 } slci_pass_request;
 
 typedef struct slci_pass {
@@ -41,7 +39,7 @@ typedef struct slci_pass {
     slc_direct_setup setup;
     slc_direct_summary summary;
     slc_job job;
-    slc_plan_request plan_request;
+    slc_execution execution;
     slc_plan plan;
 } slci_pass;
 

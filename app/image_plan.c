@@ -4,6 +4,7 @@
  * All passes share the image's kernel tile. Memory then depends on the tile, and a PSF about the phase
  * centre needs no more correction terms than any patch of it, so the PSF over the whole picture
  * bounds the patches, however far they have to grow. */
+#include <math.h>
 #include <string.h>
 
 #include "app/image_job.h"
@@ -34,7 +35,8 @@ slci_pass_request slci_image_pass_request(const slci_image_job *job, const slci_
                                        .tile_pixels = job->tile_pixels,
                                        .is_first = job->result.psf_report.n_tiles == 0 &&
                                                    job->result.report.n_tiles == 0,
-                                       .stage = SLC_STAGE_IMAGE};
+                                       .is_first_of_kind = job->result.report.n_tiles == 0,
+                                       .stage = "imaging"};
     return request;
 }
 
@@ -49,7 +51,8 @@ slci_pass_request slci_image_psf_request(const slci_image_job *job, const slci_p
     request.survey.first_granule_sum = first_sum;
     request.n_parts = 1;
     request.is_psf = true;
-    request.stage = SLC_STAGE_PSF;
+    request.is_first_of_kind = job->result.psf_report.n_tiles == 0;
+    request.stage = "PSF";
     return request;
 }
 
@@ -76,8 +79,8 @@ static void record_pass(slci_image_job *job, const slci_pass *pass) {
     result->finite_pixels = pass->summary.finite_pixels;
     slc_numerics_set_text(&result->numerics, "method", "direct");
     slc_numerics_set_text(&result->numerics, "device_kind",
-                          job->imaging.device->kind == SLC_DEVICE_CUDA ? "cuda" : "host");
-    slc_direct_record(&pass->setup, job->imaging.device->kind, &result->numerics);
+                          job->machine.device->kind == SLC_DEVICE_CUDA ? "cuda" : "host");
+    slc_direct_record(&pass->setup, job->machine.device->kind, &result->numerics);
 }
 
 /* Host memory for image and PSF. */
@@ -97,14 +100,14 @@ static slc_status size_pictures(slci_image_job *job) {
 /* What the run needs at least, and whether it is there. */
 static slc_status check_budgets(slci_image_job *job, const least *needed) {
     const slc_image_options *o = job->options;
-    const slc_budget_use host = slc_budget_get(job->budget, SLC_SPACE_HOST);
+    const slc_budget_use host = slc_budget_get(job->machine.budget, SLC_SPACE_HOST);
     const int64_t needed_host = host.used_bytes + job->image_bytes + needed->staging_bytes;
-    if (needed->device_bytes > o->vram_bytes) {
+    if (needed->device_bytes > o->run.vram_bytes) {
         return SLC_FAIL(SLC_ERROR_NO_PLAN,
                         "no plan fits --vram %lld bytes; the smallest that works is --vram %lld",
-                        (long long)o->vram_bytes, (long long)needed->device_bytes);
+                        (long long)o->run.vram_bytes, (long long)needed->device_bytes);
     }
-    if (needed_host > host.limit_bytes && !o->dry_run) {
+    if (needed_host > host.limit_bytes && !o->run.dry_run) {
         return SLC_FAIL(SLC_ERROR_NO_PLAN,
                         "an image of %lld x %lld pixels and %lld plane(s) needs %lld bytes of host "
                         "memory, --ram allows %lld; the smallest that works is --ram %lld",
@@ -127,6 +130,7 @@ static slc_status check_budgets(slci_image_job *job, const least *needed) {
 static void add_plan(slc_plan *sum, const slc_plan *more) {
     sum->n_tiles += more->n_tiles;
     sum->bytes_read += more->bytes_read;
+    sum->bytes_tier += more->bytes_tier;
     sum->bytes_h2d += more->bytes_h2d;
     sum->bytes_d2h += more->bytes_d2h;
     sum->bytes_written += more->bytes_written;
@@ -136,6 +140,20 @@ static void add_plan(slc_plan *sum, const slc_plan *more) {
     sum->seconds_d2h += more->seconds_d2h;
     sum->seconds_write += more->seconds_write;
     sum->seconds_total += more->seconds_total;
+}
+
+/* What the image passes of one plane fetch: each chunk once in a pass, more often where tiles end
+ * inside chunks that nobody keeps, and less often where the host tier keeps decoded tiles. */
+static void add_reads(slci_image_job *job, const slci_plane *plane) {
+    const slc_plan *plan = &job->pass.plan;
+    const slc_vis_pass pass = slc_vis_count_pass(plane->vis);
+    const double moved = (double)plan->bytes_read + (double)plan->bytes_tier;
+    const double from_files = moved > 0 ? (double)plan->bytes_read / moved : 1;
+    const double times = (double)plan->n_passes * plan->unit_reads * from_files;
+    slc_vis_pass *sum = &job->result.planned_reads;
+    sum->chunks_read += llround((double)pass.chunks_read * times);
+    sum->chunks_decoded += llround((double)pass.chunks_decoded * times);
+    sum->bytes_stored += llround((double)pass.bytes_stored * times);
 }
 
 /* Plans one pass as it will be run, and keeps the most that any takes. */
@@ -168,6 +186,7 @@ static slc_status plan_passes(slci_image_job *job, const least *needed) {
         SLC_TRY(plan_pass(job, &psf, &staging_bytes));
         const slci_pass_request image = slci_image_pass_request(job, plane);
         SLC_TRY(plan_pass(job, &image, &staging_bytes));
+        add_reads(job, plane);
         if (p == leading) {
             const int64_t smallest = result->plan.smallest_device_bytes;
             result->plan = job->pass.plan;
@@ -181,7 +200,9 @@ static slc_status plan_passes(slci_image_job *job, const least *needed) {
     staging_bytes = slc_max_i64(staging_bytes, needed->staging_bytes);
     job->imaging.most_device_bytes = result->vram_planned_bytes;
     job->imaging.most_staging_bytes = staging_bytes;
-    const slc_budget_use host = slc_budget_get(job->budget, SLC_SPACE_HOST);
+    const slc_budget_use host = slc_budget_get(job->machine.budget, SLC_SPACE_HOST);
+    result->n_planned = job->survey.n_weighted;
+    result->n_planned_flagged = job->survey.counts.flagged;
     result->host_planned_bytes = host.used_bytes + job->image_bytes + staging_bytes;
     return SLC_OK;
 }

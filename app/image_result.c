@@ -17,12 +17,13 @@ void slci_image_add_totals(slci_image_job *job) {
         result->abs_sum += totals->abs_sum;
     }
     const slc_engine_report *report = &result->report;
+    /* A resumed run has timed only a part of them. */
     result->pairs_per_second =
-        report->seconds_kernel > 0
+        report->seconds_kernel > 0 && !result->is_resumed
             ? (double)result->n_used * (double)result->finite_pixels / report->seconds_kernel
             : 0;
-    const slc_budget_use host = slc_budget_get(job->budget, SLC_SPACE_HOST);
-    const slc_budget_use device = slc_budget_get(job->budget, SLC_SPACE_DEVICE);
+    const slc_budget_use host = slc_budget_get(job->machine.budget, SLC_SPACE_HOST);
+    const slc_budget_use device = slc_budget_get(job->machine.budget, SLC_SPACE_DEVICE);
     result->vram_limit_bytes = device.limit_bytes;
     result->vram_peak_bytes = device.peak_bytes;
     result->ram_limit_bytes = host.limit_bytes;
@@ -37,6 +38,7 @@ void slci_image_find_peak(slci_image_job *job, int64_t p) {
     double sum_of_squares = 0;
     int64_t n = 0;
     result->peak = NAN;
+    result->peak_plane = p;
     for (int64_t i = 0; i < pixels; i++) {
         const double value = image[i * job->n_parts];
         if (isfinite(value)) {
@@ -60,7 +62,7 @@ void slci_image_find_peak(slci_image_job *job, int64_t p) {
 
 void slci_image_warn_of_losses(const slci_image_job *job) {
     const slc_image_result *result = &job->result;
-    slc_log *log = job->options->log;
+    slc_log *log = job->options->run.log;
     slc_log_note(log, "%lld of %lld samples flagged", (long long)result->n_flagged,
                  (long long)result->n_looked_at);
     if (result->n_nonfinite > 0) {

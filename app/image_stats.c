@@ -1,10 +1,8 @@
 /* What a run did, for machines (JSON) and for people (the plan). docs/stats.md explains every key. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "app/image.h"
-#include "app/json.h"
+#include "app/run_stats.h"
 #include "core/units.h"
 #include "kernels/direct.h"
 
@@ -14,11 +12,7 @@ static void write_seconds(slci_json *json, const slc_image_result *result) {
     slci_json_f64(json, "total", result->total_seconds);
     slci_json_f64(json, "survey", result->survey_seconds);
     slci_json_f64(json, "image", report->seconds_total);
-    slci_json_f64(json, "read", report->seconds_read);
-    slci_json_f64(json, "h2d", report->seconds_h2d);
-    slci_json_f64(json, "kernel", report->seconds_kernel);
-    slci_json_f64(json, "d2h", report->seconds_d2h);
-    slci_json_f64(json, "write", report->seconds_write + result->write_seconds);
+    slci_stats_stages(json, report, result->write_seconds);
     slci_json_f64(json, "psf", result->psf_report.seconds_total);
     slci_json_close(json, '}');
 }
@@ -34,38 +28,29 @@ static void write_numerics(slci_json *json, const slc_numerics *record) {
 static void write_plan(slci_json *json, const slc_image_result *result) {
     static const char *const axis_name[] = {"row", "y", "x"};
     const slc_plan *plan = &result->plan;
+    const slc_engine_report expected = {.seconds_total = plan->seconds_total,
+                                        .seconds_read = plan->seconds_read,
+                                        .seconds_h2d = plan->seconds_h2d,
+                                        .seconds_kernel = plan->seconds_kernel,
+                                        .seconds_d2h = plan->seconds_d2h,
+                                        .seconds_write = plan->seconds_write};
+    const double pairs = (double)result->n_planned * (double)result->finite_pixels;
     slci_json_open(json, "plan", '{');
-    slci_json_open(json, "tile", '{');
-    for (int a = 0; a < plan->n_axes; a++) {
-        slci_json_i64(json, axis_name[a], plan->tile[a]);
-    }
-    slci_json_close(json, '}');
-    slci_json_open(json, "order", '[');
-    for (int d = 0; d < plan->n_axes; d++) {
-        slci_json_text(json, NULL, axis_name[plan->order[d]]);
-    }
-    slci_json_close(json, ']');
-    slci_json_i64(json, "tiles", plan->n_tiles);
-    slci_json_i64(json, "passes", plan->n_passes);
-    slci_json_i64(json, "slots", plan->n_slots);
+    slci_stats_plan_shape(json, plan, axis_name);
     slci_json_i64(json, "vram_peak_bytes", result->vram_planned_bytes);
     slci_json_i64(json, "staging_bytes", plan->host_peak_bytes);
     slci_json_i64(json, "vram_smallest_bytes", plan->smallest_device_bytes);
     slci_json_i64(json, "host_peak_bytes", result->host_planned_bytes);
     slci_json_i64(json, "ram_smallest_bytes", result->smallest_ram_bytes);
-    slci_json_i64(json, "bytes_read", plan->bytes_read);
-    slci_json_i64(json, "bytes_h2d", plan->bytes_h2d);
-    slci_json_i64(json, "bytes_d2h", plan->bytes_d2h);
-    slci_json_f64(json, "chunk_reads_per_pass", plan->unit_reads);
-    slci_json_open(json, "seconds", '{');
-    slci_json_f64(json, "total", plan->seconds_total);
-    slci_json_f64(json, "read", plan->seconds_read);
-    slci_json_f64(json, "h2d", plan->seconds_h2d);
-    slci_json_f64(json, "kernel", plan->seconds_kernel);
-    slci_json_f64(json, "d2h", plan->seconds_d2h);
-    slci_json_f64(json, "write", plan->seconds_write);
-    slci_json_close(json, '}');
-    slci_json_text(json, "bottleneck", slc_bottleneck_name(plan->bottleneck));
+    slci_json_i64(json, "chunks_read", result->planned_reads.chunks_read);
+    slci_json_i64(json, "chunks_decoded", result->planned_reads.chunks_decoded);
+    slci_json_i64(json, "bytes_stored", result->planned_reads.bytes_stored);
+    slci_stats_plan_cost(json, plan);
+    slci_json_f64(json, "overlap", slc_engine_overlap(&expected));
+    slci_json_i64(json, "visibilities_used", result->n_planned);
+    slci_json_i64(json, "visibilities_flagged", result->n_planned_flagged);
+    slci_json_f64(json, "pairs_per_second",
+                  plan->seconds_kernel > 0 ? pairs / plan->seconds_kernel : 0);
     slci_json_text(json, "kernels", result->kernel_why);
     slci_json_close(json, '}');
 }
@@ -74,6 +59,7 @@ static void write_stats(slci_json *json, const slc_image_result *result) {
     const slc_engine_report *report = &result->report;
     slci_json_open(json, NULL, '{');
     slci_json_text(json, "device", result->device_name);
+    slci_json_bool(json, "resumed", result->is_resumed);
     slci_json_i64(json, "context_bytes", result->context_bytes);
     slci_json_i64(json, "vram_limit_bytes", result->vram_limit_bytes);
     slci_json_i64(json, "vram_peak_bytes", result->vram_peak_bytes);
@@ -86,9 +72,7 @@ static void write_stats(slci_json *json, const slc_image_result *result) {
     slci_json_i64(json, "chunks_read", result->chunks_read);
     slci_json_i64(json, "chunks_decoded", result->chunks_decoded);
     slci_json_i64(json, "bytes_stored", result->bytes_stored);
-    slci_json_i64(json, "bytes_read", report->bytes_read);
-    slci_json_i64(json, "bytes_h2d", report->bytes_h2d);
-    slci_json_i64(json, "bytes_d2h", report->bytes_d2h);
+    slci_stats_moved(json, report);
     write_seconds(json, result);
     slci_json_f64(json, "overlap", slc_engine_overlap(report));
     slci_json_text(json, "bottleneck", slc_bottleneck_name(slc_engine_bottleneck(report)));
@@ -105,29 +89,21 @@ static void write_stats(slci_json *json, const slc_image_result *result) {
     slci_json_f64(json, "peak", result->peak);
     slci_json_i64(json, "peak_x", result->peak_x);
     slci_json_i64(json, "peak_y", result->peak_y);
+    slci_json_i64(json, "peak_plane", result->peak_plane);
     slci_json_f64(json, "rms", result->rms);
     write_numerics(json, &result->numerics);
     write_plan(json, result);
     slci_json_close(json, '}');
 }
 
-typedef void (*text_writer)(FILE *file, const slc_image_result *result);
-
-static void stats_to(FILE *file, const slc_image_result *result) {
+static void stats_to(FILE *file, const void *context) {
     slci_json json = {.file = file};
-    write_stats(&json, result);
+    write_stats(&json, context);
 }
 
-/* One line of the plan: a name and two amounts of bytes. */
-static void byte_line(FILE *file, const char *name, int64_t bytes, const char *rest) {
-    char text[SLCI_TEXT_BYTES];
-    slci_format_bytes(bytes, text);
-    (void)fprintf(file, "  %-22s %s%s\n", name, text, rest);
-}
-
-static void plan_to(FILE *file, const slc_image_result *result) {
+static void plan_to(FILE *file, const void *context) {
+    const slc_image_result *result = context;
     const slc_plan *plan = &result->plan;
-    char seconds[SLCI_TEXT_BYTES];
     (void)fprintf(file, "plan for %s\n", result->device_name);
     (void)fprintf(file, "  %-22s %lld x %lld pixels, %lld plane(s)\n", "image",
                   (long long)result->meta.nx, (long long)result->meta.ny,
@@ -146,45 +122,26 @@ static void plan_to(FILE *file, const slc_image_result *result) {
                   plan->unit_reads > 1
                       ? ", because --ram lets the reader keep no row of chunks decoded"
                       : "");
-    byte_line(file, "device memory", result->vram_planned_bytes, " at most (--vram)");
+    slci_stats_byte_line(file, "device memory", result->vram_planned_bytes, " at most (--vram)");
     (void)fprintf(file, "  %-22s %lld bytes\n", "smallest --vram",
                   (long long)plan->smallest_device_bytes);
     (void)fprintf(file, "  %-22s %lld bytes\n", "smallest --ram",
                   (long long)result->smallest_ram_bytes);
-    byte_line(file, "host memory", result->host_planned_bytes,
-              result->smallest_ram_bytes > result->ram_limit_bytes
-                  ? " at most: MORE THAN --ram ALLOWS, this run would be refused"
-                  : " at most (--ram)");
-    byte_line(file, "output", result->output_bytes, " a file");
-    byte_line(file, "read and decoded", plan->bytes_read, "");
-    byte_line(file, "to the device", plan->bytes_h2d, "");
-    byte_line(file, "from the device", plan->bytes_d2h, "");
-    slci_format_seconds(plan->seconds_total, seconds);
-    (void)fprintf(file, "  %-22s %s, limited by the %s\n", "expected time", seconds,
-                  slc_bottleneck_name(plan->bottleneck));
-}
-
-static slc_status write_text(text_writer writer, const slc_image_result *result, char **out) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *file = open_memstream(&text, &length);
-    if (file == NULL) {
-        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the report");
-    }
-    writer(file, result);
-    const int failed = ferror(file);
-    if (fclose(file) != 0 || failed != 0) {
-        free(text);
-        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the report");
-    }
-    *out = text;
-    return SLC_OK;
+    slci_stats_byte_line(file, "host memory", result->host_planned_bytes,
+                         result->smallest_ram_bytes > result->ram_limit_bytes
+                             ? " at most: MORE THAN --ram ALLOWS, this run would be refused"
+                             : " at most (--ram)");
+    slci_stats_byte_line(file, "output", result->output_bytes, " a file");
+    slci_stats_byte_line(file, "read and decoded", plan->bytes_read, "");
+    slci_stats_byte_line(file, "to the device", plan->bytes_h2d, "");
+    slci_stats_byte_line(file, "from the device", plan->bytes_d2h, "");
+    slci_stats_time_line(file, plan);
 }
 
 slc_status slc_image_stats_json(const slc_image_result *result, char **out) {
-    return write_text(stats_to, result, out);
+    return slci_stats_text(stats_to, result, out);
 }
 
 slc_status slc_image_plan_text(const slc_image_result *result, char **out) {
-    return write_text(plan_to, result, out);
+    return slci_stats_text(plan_to, result, out);
 }

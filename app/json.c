@@ -5,13 +5,10 @@
 
 #include "core/units.h"
 
-/* What stands for bytes that are no character: U+FFFD. */
-#define REPLACEMENT "\xEF\xBF\xBD"
-
-/* How many bytes the UTF-8 character at `c` has, 0 where there is none. Shortest forms only, no
- * surrogates, nothing past U+10FFFF: the table of well-formed sequences in the Unicode standard, 3.9.
- * The terminating zero is in no range, so that text that ends within a character is not passed. */
-static int character_bytes(const unsigned char *c) {
+/* The table of well-formed sequences in the Unicode standard, 3.9. The terminating zero is in no
+ * range, so that text that ends within a character is not passed. */
+int slci_utf8_bytes(const char *text) {
+    const unsigned char *c = (const unsigned char *)text;
     static const struct {
         unsigned char first_low, first_high, second_low, second_high;
         int n_bytes;
@@ -39,13 +36,13 @@ static int character_bytes(const unsigned char *c) {
 static void write_string(FILE *file, const char *text) {
     (void)fputc('"', file);
     for (const unsigned char *c = (const unsigned char *)text; *c != '\0';) {
-        const int n = character_bytes(c);
+        const int n = slci_utf8_bytes((const char *)c);
         if (*c == '"' || *c == '\\') {
             (void)fprintf(file, "\\%c", *c);
         } else if (*c < 0x20) {
             (void)fprintf(file, "\\u%04x", *c);
         } else if (n == 0) {
-            (void)fputs(REPLACEMENT, file);
+            (void)fputs(SLCI_UTF8_REPLACEMENT, file);
         } else {
             (void)fwrite(c, 1, (size_t)n, file);
         }
@@ -54,12 +51,16 @@ static void write_string(FILE *file, const char *text) {
     (void)fputc('"', file);
 }
 
+static bool is_flat(const slci_json *json) {
+    return json->flat_depth > 0 && json->depth >= json->flat_depth;
+}
+
 /* Comma, line and key of the next member. */
 static void begin_member(slci_json *json, const char *key) {
     if (json->has_member) {
-        (void)fputc(',', json->file);
+        (void)fputs(is_flat(json) ? ", " : ",", json->file);
     }
-    if (json->depth > 0) {
+    if (json->depth > 0 && !is_flat(json)) {
         (void)fprintf(json->file, "\n%*s", 2 * json->depth, "");
     }
     if (key != NULL) {
@@ -77,8 +78,9 @@ void slci_json_open(slci_json *json, const char *key, char bracket) {
 }
 
 void slci_json_close(slci_json *json, char bracket) {
+    const bool is_on_line = is_flat(json);
     json->depth--;
-    if (json->has_member) {
+    if (json->has_member && !is_on_line) {
         (void)fprintf(json->file, "\n%*s", 2 * json->depth, "");
     }
     (void)fputc(bracket, json->file);
@@ -107,6 +109,13 @@ void slci_json_f64(slci_json *json, const char *key, double value) {
     } else {
         (void)fputs("null", json->file);
     }
+}
+
+void slci_json_thousandths(slci_json *json, const char *key, int64_t value) {
+    begin_member(json, key);
+    const uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    (void)fprintf(json->file, "%s%" PRIu64 ".%03" PRIu64, value < 0 ? "-" : "", size / 1000,
+                  size % 1000);
 }
 
 void slci_json_bool(slci_json *json, const char *key, bool value) {

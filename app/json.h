@@ -14,10 +14,18 @@
 #include <stdio.h>
 
 typedef struct slci_json {
-    FILE *file; /* lent */
+    FILE *file;     /* lent */
+    int flat_depth; /* what lies this deep stands on one line; 0: every member has its own */
     int depth;
     bool has_member; /* the open object or array holds something already */
 } slci_json;
+
+/* What stands for bytes that are no character: U+FFFD. */
+#define SLCI_UTF8_REPLACEMENT "\xEF\xBF\xBD"
+
+/* How many bytes the UTF-8 character at `text` has, 0 where there is none: shortest forms only, no
+ * surrogates, nothing past U+10FFFF. Text that ends within a character is not read past its end. */
+int slci_utf8_bytes(const char *text);
 
 /* `key` is NULL inside arrays and at the top. `bracket` is '{' or '[', and '}' or ']'. */
 void slci_json_open(slci_json *json, const char *key, char bracket);
@@ -25,6 +33,8 @@ void slci_json_close(slci_json *json, char bracket);
 void slci_json_text(slci_json *json, const char *key, const char *value);
 void slci_json_i64(slci_json *json, const char *key, int64_t value);
 void slci_json_f64(slci_json *json, const char *key, double value);
+/* value / 1000, exactly: nanoseconds as microseconds. */
+void slci_json_thousandths(slci_json *json, const char *key, int64_t value);
 void slci_json_bool(slci_json *json, const char *key, bool value);
 
 #endif

@@ -20,9 +20,12 @@ typedef struct command {
 } command;
 
 static const command commands[] = {
+    {"gather", "take elements of an array by a list of indices", slci_cmd_gather},
     {"image", "make the dirty image of a visibility set", slci_cmd_image},
     {"info", "say what a visibility set holds", slci_cmd_info},
+    {"predict", "compute the visibilities of a model of the sky", slci_cmd_predict},
     {"simulate", "write a synthetic visibility set", slci_cmd_simulate},
+    {"bench", "measure what the engine reaches on this machine", slci_cmd_bench},
 };
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
 

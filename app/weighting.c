@@ -20,9 +20,9 @@
 
 static void show_progress(void *context, int64_t done_rows, int64_t n_rows) {
     const slc_image_options *options = *(const slc_image_options *const *)context;
-    if (options->progress != NULL) {
-        options->progress(options->progress_context, SLC_STAGE_SURVEY, (double)done_rows,
-                          (double)n_rows);
+    if (options->run.progress != NULL) {
+        options->run.progress(options->run.progress_context, "surveying", "rows", (double)done_rows,
+                              (double)n_rows);
     }
 }
 
@@ -32,7 +32,7 @@ static slc_status visit_rows(slc_source *vis, bool wants_data, const slc_image_o
     const slci_rows_options rows = {
         .fields = wants_data ? SLCI_ROWS_ALL : SLCI_ROWS_WEIGHT,
         .room_bytes = BLOCK_BYTES,
-        .cancel = options->cancel,
+        .cancel = options->run.cancel,
         .progress = show_progress,
         .progress_context = &options,
     };
@@ -230,13 +230,17 @@ static double guarded_sum(const weighted *w, const granule_sum *sum) {
     return w->is_psf ? sum->weight : sum->abs;
 }
 
-/* Checks every granule of the block against the accumulators' range and counts the new ones. `is_new`
- * says whether this call counted the block's first granule, and so all of them: tiles are whole
- * granules. It is decided under the lock, because two slots may hold the same rows for two tiles of
- * the image at the same time. */
-static slc_status count_granules(weighted *w, const slc_box *box, const float *vis,
-                                 const float *weight, bool *is_new) {
-    *is_new = false;
+/* What a block of rows adds to the totals. */
+typedef struct block_sum {
+    slc_fixed abs, weight;
+    int64_t n_used;
+    int64_t n_outside;
+    slc_vis_counts counts;
+} block_sum;
+
+/* Sums the block's granules and checks each against the accumulators' range. */
+static slc_status sum_granules(const weighted *w, const slc_box *box, const float *vis,
+                               const float *weight, block_sum *sums) {
     for (int64_t row = 0; row < box->extent[0]; row += w->granule_rows) {
         const int64_t n_rows = slc_min_i64(w->granule_rows, box->extent[0] - row);
         const int64_t first = row * w->meta->n_channels;
@@ -248,19 +252,35 @@ static slc_status count_granules(weighted *w, const slc_box *box, const float *v
                             w->vis->name, (long long)(box->origin[0] + row),
                             (long long)(box->origin[0] + row + n_rows - 1), guarded_sum(w, &sum));
         }
-        const int64_t granule = (box->origin[0] + row) / w->granule_rows;
-        pthread_mutex_lock(&w->mutex);
-        if (!w->counted[granule]) {
-            *is_new = *is_new || row == 0;
-            w->counted[granule] = 1;
-            w->abs_sum = slc_fixed_add(w->abs_sum, slc_fixed_from_double(sum.abs, w->abs_bits));
-            w->weight_sum =
-                slc_fixed_add(w->weight_sum, slc_fixed_from_double(sum.weight, w->weight_bits));
-            w->totals.n_used += sum.n_used;
-        }
-        pthread_mutex_unlock(&w->mutex);
+        sums->abs = slc_fixed_add(sums->abs, slc_fixed_from_double(sum.abs, w->abs_bits));
+        sums->weight =
+            slc_fixed_add(sums->weight, slc_fixed_from_double(sum.weight, w->weight_bits));
+        sums->n_used += sum.n_used;
     }
     return SLC_OK;
+}
+
+/* Adds the block to the totals if none of its granules was counted before; says how many were. It is
+ * decided under the lock, because two slots may hold the same rows for two tiles of the image at the
+ * same time, and all at once, so that a checkpoint finds totals and marks that agree. */
+static int64_t count_block(weighted *w, const slc_box *box, const block_sum *sums) {
+    const int64_t first = box->origin[0] / w->granule_rows;
+    const int64_t n_granules = slc_ceil_div(box->extent[0], w->granule_rows);
+    int64_t n_counted = 0;
+    pthread_mutex_lock(&w->mutex);
+    for (int64_t g = 0; g < n_granules; g++) {
+        n_counted += w->counted[first + g];
+    }
+    if (n_counted == 0) {
+        memset(w->counted + first, 1, (size_t)n_granules);
+        w->abs_sum = slc_fixed_add(w->abs_sum, sums->abs);
+        w->weight_sum = slc_fixed_add(w->weight_sum, sums->weight);
+        w->totals.n_used += sums->n_used;
+        w->totals.n_outside += sums->n_outside;
+        slci_counts_add(&w->totals.counts, &sums->counts);
+    }
+    pthread_mutex_unlock(&w->mutex);
+    return n_counted;
 }
 
 static slc_status read_and_weigh(weighted *w, const slc_box *box, void *const *dst,
@@ -275,16 +295,24 @@ static slc_status read_and_weigh(weighted *w, const slc_box *box, void *const *d
 
 static slc_status weighted_read(slc_source *source, const slc_box *box, void *const *dst) {
     weighted *w = (weighted *)source;
-    slc_vis_counts counts = {0};
-    int64_t n_outside = 0;
-    bool is_new = false;
-    SLC_TRY(read_and_weigh(w, box, dst, &counts, &n_outside));
-    SLC_TRY(count_granules(w, box, dst[SLC_VIS_DATA], dst[SLC_VIS_WEIGHT], &is_new));
-    if (is_new) {
-        pthread_mutex_lock(&w->mutex);
-        slci_counts_add(&w->totals.counts, &counts);
-        w->totals.n_outside += n_outside;
-        pthread_mutex_unlock(&w->mutex);
+    block_sum sums = {.n_used = 0};
+    SLC_TRY(read_and_weigh(w, box, dst, &sums.counts, &sums.n_outside));
+    SLC_TRY(sum_granules(w, box, dst[SLC_VIS_DATA], dst[SLC_VIS_WEIGHT], &sums));
+    const int64_t n_granules = slc_ceil_div(box->extent[0], w->granule_rows);
+    const int64_t n_counted = count_block(w, box, &sums);
+    if (n_counted == 0 || n_counted == n_granules) {
+        return SLC_OK;
+    }
+    /* A resumed run has other tiles than the one before it: some granules are new, some are not. They
+     * are read again one by one, into the same place. */
+    for (int64_t row = 0; row < box->extent[0]; row += w->granule_rows) {
+        const slc_box granule =
+            slc_box_1d(box->origin[0] + row, slc_min_i64(w->granule_rows, box->extent[0] - row));
+        const int64_t first = row * w->meta->n_channels;
+        void *const place[SLC_VIS_N_FIELDS] = {(double *)dst[SLC_VIS_UVW] + 3 * row,
+                                               (float *)dst[SLC_VIS_DATA] + 2 * first,
+                                               (float *)dst[SLC_VIS_WEIGHT] + first};
+        SLC_TRY(weighted_read(source, &granule, place));
     }
     return SLC_OK;
 }
@@ -364,7 +392,7 @@ slc_status slci_weighted_find_first(slc_source *source, bool is_psf, double *fir
         SLC_TRY_GOTO(done, peek_granule(w, &box, &b, &sum));
         *has_weight = *has_weight || sum.n_used > 0;
         *first_sum = guarded_sum(w, &sum);
-        first_weight = sum.weight > 0 ? sum.weight : first_weight;
+        first_weight = first_weight > 0 ? first_weight : sum.weight;
     }
     if (*has_weight) {
         w->weight_bits = slc_fixed_scale_bits(first_weight);
@@ -378,6 +406,55 @@ slc_status slci_weighted_find_first(slc_source *source, bool is_psf, double *fir
 done:
     slci_row_block_destroy(&b);
     return status;
+}
+
+/* ---- checkpoints ------------------------------------------------------------------------------ */
+
+/* What is kept: this, then the marks of the granules. */
+typedef struct kept_totals {
+    slc_fixed abs_sum, weight_sum;
+    int64_t n_granules, n_used, n_outside;
+    slc_vis_counts counts;
+} kept_totals;
+
+static int64_t n_marks(const weighted *w) {
+    return slc_ceil_div(w->meta->n_rows, w->granule_rows);
+}
+
+int64_t slci_weighted_kept_bytes(const slc_source *source) {
+    return (int64_t)sizeof(kept_totals) + n_marks((const weighted *)source);
+}
+
+void slci_weighted_keep(slc_source *source, void *out) {
+    weighted *w = (weighted *)source;
+    kept_totals kept;
+    memset(&kept, 0, sizeof kept); /* padding too: it is written to a file */
+    pthread_mutex_lock(&w->mutex);
+    kept.abs_sum = w->abs_sum;
+    kept.weight_sum = w->weight_sum;
+    kept.n_granules = n_marks(w);
+    kept.n_used = w->totals.n_used;
+    kept.n_outside = w->totals.n_outside;
+    kept.counts = w->totals.counts;
+    memcpy(out, &kept, sizeof kept);
+    memcpy((unsigned char *)out + sizeof kept, w->counted, (size_t)kept.n_granules);
+    pthread_mutex_unlock(&w->mutex);
+}
+
+slc_status slci_weighted_restore(slc_source *source, const void *data) {
+    weighted *w = (weighted *)source;
+    kept_totals kept;
+    memcpy(&kept, data, sizeof kept);
+    if (kept.n_granules != n_marks(w)) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: the checkpoint has %lld granules of rows, not %lld",
+                        w->vis->name, (long long)kept.n_granules, (long long)n_marks(w));
+    }
+    w->abs_sum = kept.abs_sum;
+    w->weight_sum = kept.weight_sum;
+    w->totals =
+        (slci_totals){.n_used = kept.n_used, .n_outside = kept.n_outside, .counts = kept.counts};
+    memcpy(w->counted, (const unsigned char *)data + sizeof kept, (size_t)kept.n_granules);
+    return SLC_OK;
 }
 
 slci_totals slci_weighted_totals(const slc_source *source) {

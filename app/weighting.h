@@ -71,4 +71,10 @@ SLC_MUST_USE slc_status slci_weighted_find_first(slc_source *weighted, bool is_p
 
 slci_totals slci_weighted_totals(const slc_source *weighted);
 
+/* What has been counted, for a checkpoint: as bytes that restore takes back, before anything is read.
+ * keep may be called while others read. SLC_ERROR_INPUT for bytes of another set. */
+int64_t slci_weighted_kept_bytes(const slc_source *weighted);
+void slci_weighted_keep(slc_source *weighted, void *out);
+SLC_MUST_USE slc_status slci_weighted_restore(slc_source *weighted, const void *data);
+
 #endif

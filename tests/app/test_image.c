@@ -112,6 +112,7 @@ static void a_cube_has_nan_where_a_channel_is_flagged(void **state) {
         }
     }
     assert_int_equal(p.result.n_fully_flagged_planes, 1);
+    assert_int_equal(p.result.peak_plane, 1);
     free(p.image);
 }
 
@@ -183,7 +184,8 @@ static void an_empty_selection_is_named(void **state) {
     test_picture_init(&p, "cases/base.uvh5", 16, 16, 0.002);
     p.options.vis.uv_min_wavelengths = 1e9;
     p.options.vis.uv_max_wavelengths = 2e9;
-    TEST_FAILS(test_picture_run(&p), SLC_ERROR_INPUT, "selection leaves no visibilities");
+    TEST_FAILS(test_picture_run(&p), SLC_ERROR_INPUT,
+               "selection leaves no visibilities: of 0 row x channel x polarisation looked at");
     free(p.image);
 }
 
@@ -264,22 +266,61 @@ static void m87_weights_and_beam(void **state) {
 }
 
 /* The same set twice is the same picture; rows of two files follow each other. */
+/* The second file holds the same baselines, half of them in the opposite order. */
 static void several_files_are_one_set(void **state) {
     (void)state;
     test_picture p;
+    char second[TEST_PATH_BYTES];
+    test_need_shared("cases/mixed_order.uvh5", second);
     test_picture_init(&p, "cases/base.uvh5", 64, 64, 0.002);
     TEST_OK(test_picture_run(&p));
     double *once = p.image;
     const int64_t n_used = p.result.n_used;
     p.image = test_allocate(64 * 64 * (int64_t)sizeof(double));
-    const char *const both[] = {p.path, p.path};
+    const char *const both[] = {p.path, second};
     p.options.inputs = both;
     p.options.n_inputs = 2;
     p.options.image = p.image;
     TEST_OK(slc_image_run(&p.options, &p.result));
     assert_int_equal(p.result.n_used, 2 * n_used);
     assert_true(test_image_error(p.image, once, 64 * 64) < 1e-6);
+    const char *const twice[] = {p.path, second, p.path};
+    p.options.inputs = twice;
+    p.options.n_inputs = 3;
+    TEST_FAILS(slc_image_run(&p.options, &p.result), SLC_ERROR_ARGUMENT,
+               "base.uvh5 is given twice");
     free(once);
+    free(p.image);
+}
+
+/* Refused before anything is read: the output is what is wrong, not the input. */
+static void an_output_that_cannot_hold_the_picture_is_refused(void **state) {
+    (void)state;
+    test_picture p;
+    test_picture_init(&p, "cases/base.uvh5", 1000001, 1, 0.002);
+    const char *const png[] = {"wide.png"};
+    p.options.outputs = png;
+    p.options.n_outputs = 1;
+    TEST_FAILS(slc_image_run(&p.options, &p.result), SLC_ERROR_ARGUMENT, "wide.png");
+    const char *const fits[] = {"complex.fits"};
+    p.options.outputs = fits;
+    p.options.nx = 16;
+    p.options.is_complex = true;
+    TEST_FAILS(slc_image_run(&p.options, &p.result), SLC_ERROR_ARGUMENT, "complex.fits");
+}
+
+/* The plan has what the run will have. */
+static void the_plan_counts_what_is_read(void **state) {
+    (void)state;
+    test_picture p;
+    test_picture_init(&p, "data/m87_vlba_8GHz.gzshuf.uvh5", 64, 64, 1e-9);
+    TEST_OK(test_picture_run(&p));
+    assert_true(p.result.chunks_read > 0);
+    assert_int_equal(p.result.planned_reads.chunks_read, p.result.chunks_read);
+    assert_int_equal(p.result.planned_reads.chunks_decoded, p.result.chunks_decoded);
+    assert_int_equal(p.result.planned_reads.bytes_stored, p.result.bytes_stored);
+    assert_int_equal(p.result.n_planned, p.result.n_used);
+    assert_int_equal(p.result.n_planned_flagged, p.result.n_flagged);
     free(p.image);
 }
 
@@ -320,6 +361,8 @@ int main(void) {
         cmocka_unit_test(uniform_and_briggs_weights),
         cmocka_unit_test(m87_weights_and_beam),
         cmocka_unit_test(several_files_are_one_set),
+        cmocka_unit_test(an_output_that_cannot_hold_the_picture_is_refused),
+        cmocka_unit_test(the_plan_counts_what_is_read),
         cmocka_unit_test(complex_images_have_the_real_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

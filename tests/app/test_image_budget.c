@@ -27,7 +27,7 @@ static void check_exact(const exact_case *c, slc_device *device) {
     double *expected = test_read_expected(c->expected, n, &scale);
     test_picture p;
     test_picture_init(&p, c->file, c->nx, c->ny, scale);
-    p.options.use_device = device;
+    p.options.run.use_device = device;
     TEST_OK(test_picture_run(&p));
     const double error = test_image_error(p.image, expected, n);
     print_message("%s on %s: relative error %.2e\n", c->expected, test_device_name(device), error);
@@ -38,12 +38,12 @@ static void check_exact(const exact_case *c, slc_device *device) {
     assert_true(smallest > 0);
     const int64_t budgets[] = {smallest, smallest + smallest / 2, 4 * smallest, 1ll << 26};
     for (int b = 0; b < 4; b++) {
-        p.options.vram_bytes = budgets[b] < smallest ? smallest : budgets[b];
+        p.options.run.vram_bytes = budgets[b] < smallest ? smallest : budgets[b];
         TEST_OK(test_picture_run(&p));
-        assert_true(p.result.vram_peak_bytes <= p.options.vram_bytes);
+        assert_true(p.result.vram_peak_bytes <= p.options.run.vram_bytes);
         assert_memory_equal(first, p.image, (size_t)n * sizeof(double));
     }
-    p.options.vram_bytes = smallest - 1;
+    p.options.run.vram_bytes = smallest - 1;
     TEST_FAILS(test_picture_run(&p), SLC_ERROR_NO_PLAN, "smallest that works");
     free(first);
     free(p.image);
@@ -81,7 +81,7 @@ static void thread_count_changes_no_bit(void **state) {
     test_picture_init(&p, "data/mwa_1061315448_mini.uvh5", 96, 96, 0.005);
     double *first = NULL;
     for (int n_threads = 1; n_threads <= 4; n_threads++) {
-        p.options.n_threads = n_threads;
+        p.options.run.n_threads = n_threads;
         TEST_OK(test_picture_run(&p));
         if (first == NULL) {
             first = p.image;
@@ -125,10 +125,10 @@ static void a_dry_run_plans_what_a_run_does(void **state) {
     (void)state;
     test_picture p;
     test_picture_init(&p, "cases/base.uvh5", 300, 300, 0.002);
-    p.options.vram_bytes = 4 << 20;
+    p.options.run.vram_bytes = 4 << 20;
     TEST_OK(test_picture_run(&p));
     const slc_image_result ran = p.result;
-    p.options.dry_run = true;
+    p.options.run.dry_run = true;
     TEST_OK(test_picture_run(&p));
     assert_memory_equal(ran.plan.tile, p.result.plan.tile, sizeof ran.plan.tile);
     assert_int_equal(ran.report.bytes_h2d, p.result.plan.bytes_h2d);
@@ -169,10 +169,10 @@ static void unpinned_memory_is_slower_not_different(void **state) {
     int n_warnings = 0;
     slc_log log;
     slc_log_init(&log, SLC_LOG_WARNING, count_lines, &n_warnings);
-    p.options.use_device = check;
+    p.options.run.use_device = check;
     TEST_OK(test_picture_run(&p));
     const int64_t pageable = p.result.report.pageable_bytes;
-    p.options.log = &log;
+    p.options.run.log = &log;
     TEST_OK(test_picture_run(&p));
     assert_memory_equal(first, p.image, 96 * 96 * sizeof(double));
     assert_true(pageable > 0);
@@ -190,9 +190,11 @@ typedef struct watch {
     int64_t least_free;
 } watch;
 
-static void look_at_memory(void *context, slc_progress_stage stage, double done, double total) {
+static void look_at_memory(void *context, const char *stage, const char *thing, double done,
+                           double total) {
     watch *w = context;
     (void)stage;
+    (void)thing;
     (void)done;
     (void)total;
     slc_device_limits limits;
@@ -214,16 +216,16 @@ static void the_card_agrees_with_the_ledger(void **state) {
         }
         test_picture p;
         test_picture_init(&p, "cases/base.uvh5", 2048, 2048, 1e-4);
-        p.options.use_device = device;
+        p.options.run.use_device = device;
         TEST_OK(test_picture_run(&p)); /* kernels are loaded now */
         slc_device_limits before;
         TEST_OK(slc_device_get_limits(device, &before));
         const int64_t budgets[] = {8 << 20, 64 << 20, 256 << 20};
         for (int b = 0; b < 3; b++) {
             watch w = {.device = device, .least_free = before.free_bytes};
-            p.options.vram_bytes = budgets[b];
-            p.options.progress = look_at_memory;
-            p.options.progress_context = &w;
+            p.options.run.vram_bytes = budgets[b];
+            p.options.run.progress = look_at_memory;
+            p.options.run.progress_context = &w;
             TEST_OK(test_picture_run(&p));
             print_message("--vram %lld: ledger %lld, driver %lld bytes\n", (long long)budgets[b],
                           (long long)p.result.vram_peak_bytes,
@@ -245,7 +247,7 @@ static void large_images_are_the_same_at_any_budget(void **state) {
     for (int d = 0; d < devices.n; d++) {
         test_picture p;
         test_picture_init(&p, "cases/base.uvh5", 1024, 1024, 2e-4);
-        p.options.use_device = devices.device[d];
+        p.options.run.use_device = devices.device[d];
         /* The smallest last, so that its plan can be looked at. */
         const int64_t budgets[] = {2ll << 30, 256 << 20, 64 << 20, 6 << 20};
         test_same_at_budgets(&p, budgets, TEST_COUNT(budgets));

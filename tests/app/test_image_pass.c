@@ -14,11 +14,11 @@ static slc_status plan(int64_t n, int64_t ram_bytes, bool dry_run, slc_image_res
     options.n_inputs = 1;
     options.nx = options.ny = n;
     options.scale_rad = 1e-5;
-    options.vram_bytes = 1ll << 30;
-    options.ram_bytes = ram_bytes;
-    options.device = SLC_CHOOSE_HOST;
-    options.n_threads = 2;
-    options.dry_run = dry_run;
+    options.run.vram_bytes = 1ll << 30;
+    options.run.ram_bytes = ram_bytes;
+    options.run.device = SLC_CHOOSE_HOST;
+    options.run.n_threads = 2;
+    options.run.dry_run = dry_run;
     options.image = unused; /* as good as an output for a run that is refused */
     return slc_image_run(&options, result);
 }
@@ -76,20 +76,20 @@ static void the_smallest_budgets_are_enough_for_every_pass(void **state) {
         test_picture_init(&p, "cases/base.uvh5", shapes[i].nx, shapes[i].ny, shapes[i].scale_rad);
         p.options.n_planes = shapes[i].n_planes;
         p.options.weighting = shapes[i].weighting;
-        p.options.dry_run = true;
+        p.options.run.dry_run = true;
         TEST_OK(test_picture_run(&p));
         const int64_t vram_bytes = p.result.plan.smallest_device_bytes;
         const int64_t ram_bytes = p.result.smallest_ram_bytes;
-        p.options.dry_run = false;
-        p.options.vram_bytes = vram_bytes;
-        p.options.ram_bytes = ram_bytes;
+        p.options.run.dry_run = false;
+        p.options.run.vram_bytes = vram_bytes;
+        p.options.run.ram_bytes = ram_bytes;
         TEST_OK(test_picture_run(&p));
         assert_true(p.result.vram_peak_bytes <= vram_bytes);
         assert_true(p.result.host_peak_bytes <= ram_bytes);
-        p.options.vram_bytes = vram_bytes - 1;
+        p.options.run.vram_bytes = vram_bytes - 1;
         TEST_FAILS(test_picture_run(&p), SLC_ERROR_NO_PLAN, "smallest that works is --vram");
-        p.options.vram_bytes = vram_bytes;
-        p.options.ram_bytes = ram_bytes - 1;
+        p.options.run.vram_bytes = vram_bytes;
+        p.options.run.ram_bytes = ram_bytes - 1;
         TEST_FAILS(test_picture_run(&p), SLC_ERROR_NO_PLAN, "smallest that works is --ram");
         free(p.image);
     }
@@ -101,11 +101,11 @@ static void a_dry_run_of_a_cube_agrees_with_the_run(void **state) {
     test_picture p;
     test_picture_init(&p, "cases/base.uvh5", 300, 200, 1e-4);
     p.options.n_planes = 4;
-    p.options.vram_bytes = 3 << 20;
-    p.options.dry_run = true;
+    p.options.run.vram_bytes = 3 << 20;
+    p.options.run.dry_run = true;
     TEST_OK(test_picture_run(&p));
     const slc_image_result planned = p.result;
-    p.options.dry_run = false;
+    p.options.run.dry_run = false;
     TEST_OK(test_picture_run(&p));
     assert_int_equal(p.result.report.n_tiles, planned.plan.n_tiles);
     assert_int_equal(p.result.report.bytes_read, planned.plan.bytes_read);

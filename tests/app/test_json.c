@@ -52,6 +52,44 @@ static void members_are_indented_and_separated(void **state) {
                            "}\n");
 }
 
+/* From a depth on, members share a line. */
+static void deep_members_share_a_line(void **state) {
+    (void)state;
+    document self;
+    document_begin(&self);
+    self.json.flat_depth = 2;
+    slci_json_open(&self.json, NULL, '[');
+    for (int i = 0; i < 2; i++) {
+        slci_json_open(&self.json, NULL, '{');
+        slci_json_i64(&self.json, "a", i);
+        slci_json_open(&self.json, "b", '{');
+        slci_json_bool(&self.json, "c", true);
+        slci_json_close(&self.json, '}');
+        slci_json_i64(&self.json, "d", i);
+        slci_json_close(&self.json, '}');
+    }
+    slci_json_close(&self.json, ']');
+    document_expect(&self, "[\n"
+                           "  {\"a\": 0, \"b\": {\"c\": true}, \"d\": 0},\n"
+                           "  {\"a\": 1, \"b\": {\"c\": true}, \"d\": 1}\n"
+                           "]\n");
+}
+
+static void thousandths_are_exact(void **state) {
+    (void)state;
+    document self;
+    document_begin(&self);
+    self.json.flat_depth = 1;
+    slci_json_open(&self.json, NULL, '[');
+    static const int64_t values[] = {0, 7, -7, 1000, 123456, -1000001, INT64_MAX, INT64_MIN};
+    for (int64_t i = 0; i < TEST_COUNT(values); i++) {
+        slci_json_thousandths(&self.json, NULL, values[i]);
+    }
+    slci_json_close(&self.json, ']');
+    document_expect(&self, "[0.000, 0.007, -0.007, 1.000, 123.456, -1000.001, "
+                           "9223372036854775.807, -9223372036854775.808]\n");
+}
+
 static void what_is_empty_stays_on_its_line(void **state) {
     (void)state;
     document self;
@@ -106,6 +144,8 @@ static void the_locale_does_not_matter(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_are_indented_and_separated),
+        cmocka_unit_test(deep_members_share_a_line),
+        cmocka_unit_test(thousandths_are_exact),
         cmocka_unit_test(what_is_empty_stays_on_its_line),
         cmocka_unit_test(strings_are_escaped),
         cmocka_unit_test(numbers_are_shortest_and_finite),

@@ -58,7 +58,15 @@ for key in device vram_limit_bytes vram_peak_bytes host_peak_bytes tiles passes 
 done
 for key in total read h2d kernel d2h write; do
     check "the statistics lack seconds.$key" value seconds "$key" >/dev/null
+    check "the plan lacks seconds.$key" value plan seconds "$key" >/dev/null
 done
+for key in vram_peak_bytes host_peak_bytes tiles passes slots chunks_read chunks_decoded bytes_read \
+    bytes_h2d bytes_d2h overlap bottleneck visibilities_used visibilities_flagged \
+    pairs_per_second; do
+    check "the plan lacks $key" value plan "$key" >/dev/null
+done
+accepts 'of output channel 0, RA' image "$base" -o cube.h5 "${picture[@]}" --channels-out 2
+rm cube.h5
 refuses 5 'No space left' image "$base" -o c.h5 -q "${picture[@]}" --stats /dev/full --overwrite
 rm -f c.h5 json
 

@@ -15,14 +15,14 @@ run
 check "sluice alone prints its usage to standard error" grep -q '^usage: sluice' .err
 check "sluice alone leaves with 2" test "$code" -eq 2
 check "and prints nothing to standard output" test ! -s .out
-refuses 2 "no command 'imgae'; expected image, info, simulate" imgae
+refuses 2 "no command 'imgae'; expected .*image, info, .*simulate, .*or help" imgae
 refuses 2 "expected a command" --quiet image x
 refuses 2 "no command 'bogus'" help bogus
 accepts '^sluice [0-9]*\.[0-9]*\.[0-9]*$' --version
 accepts '^sluice [0-9]' image --version
 accepts 'sluice image' --help
 accepts 'Exit status' help
-for job in image info simulate; do
+for job in bench gather image info predict simulate; do
     accepts "usage: sluice $job" "$job" --help
     cp .out .direct
     accepts "usage: sluice $job" help "$job"
@@ -100,6 +100,36 @@ done
 for text in 60.6,-30.3 60.6deg 04:60:00,1deg 1deg,91deg 1,5deg,2deg '' ,; do
     image 2 '^sluice: --centre: ' --centre "$text"
 done
+
+# ---- what every job takes
+for text in 0s -1s 5 1m 1e400s nans '' 1,5s s; do
+    image 2 '^sluice: --every: .*ms, s, min or h), such as 60s or 5min' --checkpoint c --every "$text"
+done
+image 3 'nothing.uvh5' --checkpoint c --every 5min --resume
+image 2 '^sluice: --resume needs --checkpoint' --resume
+image 2 '^sluice: --every needs --checkpoint' --every 5s
+image 2 'x.h5 is named for two outputs' --checkpoint x.h5
+for text in ram Mapped '' 1; do
+    refuses 2 '^sluice: --sparse: .*auto, resident, mapped or streamed' gather a.h5:/a --index i.h5:/i \
+        -o v.h5:/v -q --device host --sparse "$text"
+    refuses 2 '^sluice: --sparse: .*auto, resident, mapped or streamed' predict --model m.fits \
+        nothing.uvh5 -o y.uvh5 -q --device host --sparse "$text"
+done
+refuses 2 'no list is given: add --index' gather a.h5:/a -o v.h5:/v -q
+refuses 2 'no output is given: add -o' gather a.h5:/a --index i.h5:/i -q
+refuses 2 '^sluice: --axis: ' gather a.h5:/a --index i.h5:/i -o v.h5:/v -q --axis 1.5
+refuses 3 'nothing.h5' gather nothing.h5:/a --index i.h5:/i -o v.h5:/v -q --device host
+refuses 2 'expected one visibility set, found 0' predict --model m.fits -o y.uvh5 -q
+refuses 2 'expected one visibility set, found 2' predict --model m.fits a.uvh5 b.uvh5 -o y.uvh5 -q
+refuses 2 'no model is given: add --model' predict a.uvh5 -o y.uvh5 -q
+refuses 2 'no output is given: add -o' predict --model m.fits a.uvh5 -q
+refuses 2 'an input and an output' predict --model m.fits a.uvh5 -o a.uvh5 -q
+refuses 3 'nothing.uvh5' predict --model m.fits nothing.uvh5 -o y.uvh5 -q --device host
+refuses 2 'is no benchmark: expected sluice bench engine' bench
+refuses 2 "'kernels' is no benchmark" bench kernels
+refuses 2 'no option --size' bench engine --size 1
+refuses 2 'needs a value: FOLDER' bench engine --work
+refuses 2 'needs a value' bench engine --vram
 
 # ---- simulate
 simulate() { # PATTERN OPTION…

@@ -1,0 +1,398 @@
+/* Every measurement is made several times, in turns with the limit that it is held against, and the
+ * best of each counts: what else runs on the machine only makes a run slower, and a slow minute then
+ * hits both. */
+#include "app/bench_engine.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/bench_image.h"
+#include "app/bench_job.h"
+#include "app/bench_loop.h"
+#include "app/bench_sparse.h"
+#include "core/checked.h"
+#include "core/host_memory.h"
+#include "core/print.h"
+
+#define KIB (INT64_C(1) << 10)
+#define MIB (INT64_C(1) << 20)
+#define GIB (INT64_C(1) << 30)
+
+/* Bytes of one run each way: a sixth of a second at the speed of the bus. */
+#define CUDA_RUN_BYTES (8 * GIB)
+#define HOST_RUN_BYTES (GIB / 2)
+#define QUICK_SHARE 8
+
+#define MOST_TILES 16384
+#define LEAST_TILES 32
+
+/* Pieces in which the bus is at its full speed. */
+#define BUS_PIECE_BYTES (64 * MIB)
+#define BUS_SLOTS 4
+
+/* Tiles of a stream from RAM to RAM. */
+#define RAM_TILE_BYTES (8 * MIB)
+
+/* What issue and documents promise, as shares of the limit. */
+#define GOAL_BUS 0.95
+#define GOAL_RAM 0.90
+#define GOAL_LARGE_TILES 0.98
+#define GOAL_SMALL_TILES 0.90
+#define GOAL_OVERLAP 0.95
+
+typedef struct bench {
+    const slci_bench_options *options;
+    slci_machine machine;
+    slci_bench_result *result;
+    int64_t run_bytes;
+    int n_repeats;
+    slci_loop_bus bus;
+} bench;
+
+/* ---- results ---------------------------------------------------------------------------------- */
+
+static void add_figure(bench *self, const slci_bench_figure *figure) {
+    slci_bench_result *result = self->result;
+    if (result->n_figures < SLCI_BENCH_FIGURES) {
+        result->figure[result->n_figures++] = *figure;
+    }
+}
+
+SLC_PRINTF(2, 3)
+static void omit(bench *self, const char *format, ...) {
+    slci_bench_result *result = self->result;
+    const int most = (int)(sizeof result->omitted / sizeof result->omitted[0]);
+    if (result->n_omitted < most) {
+        va_list arguments;
+        va_start(arguments, format);
+        (void)slci_vprint(result->omitted[result->n_omitted++], sizeof result->omitted[0], format,
+                          arguments);
+        va_end(arguments);
+    }
+}
+
+/* What does not fit this machine or its budgets is left out and said; all else ends the run. */
+static slc_status or_omit(bench *self, slc_status status, const char *what) {
+    if (status == SLC_ERROR_NO_PLAN || status == SLC_ERROR_MEMORY) {
+        omit(self, "%s: %.100s", what, slc_status_message());
+        return SLC_OK;
+    }
+    return status;
+}
+
+static slc_status check_cancel(const bench *self) {
+    const volatile int *cancel = self->options->run.cancel;
+    if (cancel != NULL && *cancel != 0) {
+        return SLC_FAIL(SLC_ERROR_INTERRUPTED, "interrupted");
+    }
+    return SLC_OK;
+}
+
+static void say(const bench *self, const char *stage, double done) {
+    const slc_run_options *run = &self->options->run;
+    if (run->progress != NULL) {
+        run->progress(run->progress_context, stage, "", done, 1);
+    }
+}
+
+static int64_t tiles_for(const bench *self, int64_t tile_bytes) {
+    const int64_t n = self->run_bytes / tile_bytes;
+    return slc_max_i64(slc_min_i64(n, MOST_TILES), LEAST_TILES);
+}
+
+static void size_text(int64_t bytes, char *out, size_t out_bytes) {
+    const bool is_mib = bytes >= MIB;
+    (void)slci_print(out, out_bytes, "%lld %s", (long long)(bytes / (is_mib ? MIB : KIB)),
+                     is_mib ? "MiB" : "KiB");
+}
+
+/* ---- the bus ---------------------------------------------------------------------------------- */
+
+static slc_status measure_bus(bench *self) {
+    slci_loop_request request = {.machine = &self->machine, .n_slots = BUS_SLOTS};
+    /* Half of either budget is the loop's, at most. */
+    const int64_t share = INT64_C(4) * BUS_SLOTS;
+    request.tile_bytes = slc_min_i64(BUS_PIECE_BYTES, self->options->run.vram_bytes / share);
+    request.tile_bytes = slc_min_i64(request.tile_bytes, self->options->run.ram_bytes / share);
+    request.tile_bytes -= request.tile_bytes % KIB;
+    if (request.tile_bytes < MIB) {
+        return SLC_FAIL(
+            SLC_ERROR_NO_PLAN,
+            "the benchmark needs 16 MiB of --vram and of --ram at least; --vram is %lld "
+            "and --ram %lld bytes",
+            (long long)self->options->run.vram_bytes, (long long)self->options->run.ram_bytes);
+    }
+    request.n_tiles = slc_max_i64(self->run_bytes / 2 / request.tile_bytes, 4);
+    for (int i = 0; i < self->n_repeats; i++) {
+        slci_loop_bus bus;
+        SLC_TRY(slci_loop_measure_bus(&request, &bus));
+        self->bus.in_bytes_per_s = fmax(self->bus.in_bytes_per_s, bus.in_bytes_per_s);
+        self->bus.out_bytes_per_s = fmax(self->bus.out_bytes_per_s, bus.out_bytes_per_s);
+        self->bus.both_bytes_per_s = fmax(self->bus.both_bytes_per_s, bus.both_bytes_per_s);
+    }
+    add_figure(self, &(slci_bench_figure){.what = "bus, to the device",
+                                          .unit = "GB/s",
+                                          .measured = 1e-9 * self->bus.in_bytes_per_s});
+    add_figure(self, &(slci_bench_figure){.what = "bus, from the device",
+                                          .unit = "GB/s",
+                                          .measured = 1e-9 * self->bus.out_bytes_per_s});
+    add_figure(self, &(slci_bench_figure){.what = "bus, both ways together",
+                                          .unit = "GB/s",
+                                          .measured = 1e-9 * self->bus.both_bytes_per_s});
+    return SLC_OK;
+}
+
+/* ---- copying through -------------------------------------------------------------------------- */
+
+/* Seconds of the engine and of the loop by hand for the same tiles, the best of some turns. */
+typedef struct pair {
+    double engine_seconds, loop_seconds;
+    slci_copy_result engine; /* the best one */
+} pair;
+
+static slc_status run_pair(bench *self, slci_copy_job *job, pair *out) {
+    pair best = {.engine_seconds = INFINITY, .loop_seconds = INFINITY};
+    for (int i = 0; i < self->n_repeats; i++) {
+        SLC_TRY(check_cancel(self));
+        slci_copy_result engine;
+        SLC_TRY(slci_copy_job_run(job, &engine));
+        if (engine.report.seconds_total < best.engine_seconds) {
+            best.engine_seconds = engine.report.seconds_total;
+            best.engine = engine;
+        }
+        const slci_loop_request request = {.machine = &self->machine,
+                                           .tile_bytes = job->tile_bytes,
+                                           .n_tiles = job->n_tiles,
+                                           .n_slots = engine.plan.n_slots};
+        double seconds = 0;
+        SLC_TRY(slci_loop_three_streams(&request, &seconds));
+        best.loop_seconds = fmin(best.loop_seconds, seconds);
+    }
+    *out = best;
+    return SLC_OK;
+}
+
+static void add_pair(bench *self, const slci_copy_job *job, const pair *best) {
+    const double both = 2.0 * (double)job->tile_bytes * (double)job->n_tiles;
+    const bool is_large = job->tile_bytes >= 16 * MIB;
+    char size[32];
+    size_text(job->tile_bytes, size, sizeof size);
+    slci_bench_figure figure = {.unit = "GB/s",
+                                .measured = 1e-9 * both / best->engine_seconds,
+                                .limit = 1e-9 * self->bus.both_bytes_per_s,
+                                .limit_is = "bus, both ways",
+                                .goal = is_large ? GOAL_BUS : 0};
+    (void)slci_print(figure.what, sizeof figure.what, "copy through, %s tiles", size);
+    add_figure(self, &figure);
+    if (job->tile_bytes == 8 * MIB || job->tile_bytes == 256 * KIB) {
+        figure.limit = 1e-9 * both / best->loop_seconds;
+        figure.goal = job->tile_bytes == 8 * MIB ? GOAL_LARGE_TILES : GOAL_SMALL_TILES;
+        (void)slci_print(figure.what, sizeof figure.what, "engine overhead, %s tiles", size);
+        (void)slci_print(figure.limit_is, sizeof figure.limit_is, "loop by hand, %d slots",
+                         best->engine.plan.n_slots);
+        add_figure(self, &figure);
+    }
+}
+
+static slc_status measure_copies(bench *self) {
+    static const int64_t sizes[] = {64 * KIB, 256 * KIB, MIB, 4 * MIB, 8 * MIB, 16 * MIB, 64 * MIB};
+    const int n_sizes = (int)(sizeof sizes / sizeof sizes[0]);
+    for (int s = 0; s < n_sizes; s++) {
+        say(self, "copying through", (double)s / n_sizes);
+        slci_copy_job job = {.machine = &self->machine,
+                             .run = &self->options->run,
+                             .tile_bytes = sizes[s],
+                             .n_tiles = tiles_for(self, sizes[s])};
+        pair best = {.engine_seconds = 0};
+        const slc_status status = run_pair(self, &job, &best);
+        char size[32];
+        char what[64];
+        size_text(sizes[s], size, sizeof size);
+        (void)slci_print(what, sizeof what, "tiles of %s", size);
+        SLC_TRY(or_omit(self, status, what));
+        if (status == SLC_OK) {
+            add_pair(self, &job, &best);
+        }
+    }
+    return SLC_OK;
+}
+
+/* ---- RAM to RAM -------------------------------------------------------------------------------- */
+
+typedef struct ram {
+    int64_t bytes;
+    void *from, *to;
+} ram;
+
+static slc_status take_ram(bench *self, ram *memory) {
+    SLC_TRY(slc_budget_reserve(self->machine.budget, SLC_SPACE_HOST, 2 * memory->bytes, "data"));
+    const int64_t bytes = memory->bytes;
+    slc_status status = slci_host_map(bytes, &memory->from);
+    if (status == SLC_OK) {
+        status = slci_host_map(bytes, &memory->to);
+    }
+    if (status == SLC_OK) {
+        status = slci_host_touch(self->machine.pool, memory->from, bytes);
+    }
+    if (status == SLC_OK) {
+        status = slci_host_touch(self->machine.pool, memory->to, bytes);
+    }
+    return status;
+}
+
+static void give_ram(bench *self, ram *memory) {
+    slci_host_unmap(memory->from, memory->bytes);
+    slci_host_unmap(memory->to, memory->bytes);
+    slc_budget_release(self->machine.budget, SLC_SPACE_HOST, 2 * memory->bytes);
+}
+
+/* Every 4,093rd byte and the last one: a prime, so that all places of a page are met. */
+static slc_status compare_ram(const ram *memory) {
+    const unsigned char *from = memory->from;
+    const unsigned char *to = memory->to;
+    for (int64_t i = 0; i < memory->bytes; i += 4093) {
+        const int64_t k = memory->bytes - 1 - i;
+        if (from[k] != to[k]) {
+            return SLC_FAIL(SLC_ERROR_INTERNAL, "copied from RAM to RAM, byte %lld is %d, not %d",
+                            (long long)k, to[k], from[k]);
+        }
+    }
+    return SLC_OK;
+}
+
+/* What goes through the device is copied twice in RAM: into staging, and out of it. */
+static void add_ram(bench *self, const ram *memory, double copy_seconds,
+                    const slci_copy_result *engine) {
+    const double bytes = (double)memory->bytes;
+    const double bus = self->bus.both_bytes_per_s / 2;
+    const double twice = bytes / (2 * copy_seconds);
+    slci_bench_figure figure = {.what = "RAM to RAM, through the device",
+                                .unit = "GB/s",
+                                .measured = 1e-9 * bytes / engine->report.seconds_total,
+                                .limit = 1e-9 * fmin(bus, twice),
+                                .goal = GOAL_RAM};
+    (void)slci_print(figure.limit_is, sizeof figure.limit_is, "%s",
+                     bus < twice ? "half of the bus both ways"
+                                 : "half of a copy in RAM, all threads");
+    add_figure(self, &figure);
+    add_figure(self, &(slci_bench_figure){.what = "overlap of the stages, RAM to RAM",
+                                          .limit_is = "all hidden behind the longest",
+                                          .measured = slc_engine_overlap(&engine->report),
+                                          .limit = 1,
+                                          .goal = GOAL_OVERLAP});
+}
+
+static slc_status run_ram(bench *self, ram *memory) {
+    slci_copy_job job = {.machine = &self->machine,
+                         .run = &self->options->run,
+                         .tile_bytes = RAM_TILE_BYTES,
+                         .n_tiles = memory->bytes / RAM_TILE_BYTES,
+                         .from = memory->from,
+                         .to = memory->to};
+    slci_copy_result best = {.report.seconds_total = INFINITY};
+    double copy_seconds = INFINITY;
+    (void)memset(memory->from, 1, (size_t)memory->bytes);
+    for (int i = 0; i < self->n_repeats; i++) {
+        SLC_TRY(check_cancel(self));
+        double seconds = 0;
+        SLC_TRY(slci_loop_copy_ram(self->machine.pool, memory->from, memory->to, memory->bytes,
+                                   &seconds));
+        copy_seconds = fmin(copy_seconds, seconds);
+        (void)memset(memory->to, 0, (size_t)memory->bytes);
+        slci_copy_result engine;
+        SLC_TRY(slci_copy_job_run(&job, &engine));
+        SLC_TRY(compare_ram(memory));
+        best = engine.report.seconds_total < best.report.seconds_total ? engine : best;
+    }
+    add_ram(self, memory, copy_seconds, &best);
+    return SLC_OK;
+}
+
+static slc_status measure_ram(bench *self) {
+    say(self, "copying from RAM to RAM", 0);
+    ram memory = {.bytes = slc_min_i64(self->run_bytes / 2, self->options->run.ram_bytes / 4)};
+    memory.bytes -= memory.bytes % RAM_TILE_BYTES;
+    if (memory.bytes == 0) {
+        omit(self, "RAM to RAM: --ram has no room for two arrays of 8 MiB and staging");
+        return SLC_OK;
+    }
+    slc_status status = take_ram(self, &memory);
+    if (status == SLC_OK) {
+        status = run_ram(self, &memory);
+    }
+    give_ram(self, &memory);
+    return or_omit(self, status, "RAM to RAM");
+}
+
+/* ---- the imaging job --------------------------------------------------------------------------- */
+
+static slc_status measure_image(bench *self) {
+    slci_bench_image image;
+    const slc_status status = slci_bench_image_run(self->options, &self->machine, &image);
+    SLC_TRY(or_omit(self, status, "imaging"));
+    if (status == SLC_OK) {
+        slci_bench_figure figure = {.limit_is = "the same with everything resident",
+                                    .unit = "Gpairs/s",
+                                    .measured = 1e-9 * image.pairs / image.small_seconds,
+                                    .limit = 1e-9 * image.pairs / image.resident_seconds,
+                                    .goal = GOAL_BUS};
+        (void)slci_print(figure.what, sizeof figure.what, "image, --vram %lld of %lld bytes",
+                         (long long)image.vram_bytes, (long long)image.data_bytes);
+        add_figure(self, &figure);
+        add_figure(self, &(slci_bench_figure){.what = "overlap of the stages, that image",
+                                              .limit_is = "all hidden behind the longest",
+                                              .measured = image.overlap,
+                                              .limit = 1,
+                                              .goal = GOAL_OVERLAP});
+    }
+    return SLC_OK;
+}
+
+/* ---- all --------------------------------------------------------------------------------------- */
+
+static slc_status measure_sparse(bench *self) {
+    say(self, "random reads", 0);
+    slci_bench_sparse sparse;
+    const slc_status status = slci_bench_sparse_run(self->options, &self->machine, &sparse);
+    SLC_TRY(or_omit(self, status, "random reads"));
+    if (status == SLC_OK) {
+        slci_bench_figure figure = {.limit_is = "the probe's rate of mapped memory",
+                                    .unit = "M/s",
+                                    .measured = 1e-6 * sparse.touches_per_s,
+                                    .limit = 1e-6 * self->machine.rates.mapped_touches_per_s,
+                                    .goal = GOAL_RAM};
+        (void)slci_print(figure.what, sizeof figure.what, "10^7 random reads of %lld MiB mapped",
+                         (long long)(sparse.bytes / MIB));
+        add_figure(self, &figure);
+    }
+    return SLC_OK;
+}
+
+static slc_status measure_all(bench *self) {
+    SLC_TRY(measure_bus(self));
+    SLC_TRY(measure_copies(self));
+    SLC_TRY(measure_ram(self));
+    SLC_TRY(measure_image(self));
+    return measure_sparse(self);
+}
+
+slc_status slci_bench_engine(const slci_bench_options *options, slci_bench_result *out) {
+    slci_bench_result result = {.n_figures = 0};
+    bench self = {.options = options, .result = &result, .n_repeats = options->is_quick ? 1 : 3};
+    slc_status status = SLC_OK;
+    SLC_TRY_GOTO(done, slci_machine_open(&options->run, &self.machine));
+    self.run_bytes = self.machine.device->kind == SLC_DEVICE_CUDA ? CUDA_RUN_BYTES : HOST_RUN_BYTES;
+    self.run_bytes /= options->is_quick ? QUICK_SHARE : 1;
+    const slc_device_limits *limits = &self.machine.limits;
+    memcpy(result.device_name, limits->name, sizeof result.device_name);
+    memcpy(result.software, limits->software, sizeof result.software);
+    result.n_threads = slc_pool_size(self.machine.pool);
+    SLC_TRY_GOTO(done, measure_all(&self));
+    *out = result;
+done:
+    slci_machine_close(&self.machine);
+    return status;
+}

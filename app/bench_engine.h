@@ -1,0 +1,52 @@
+/* `sluice bench engine`: what the engine reaches, each figure beside this machine's own limit, measured
+ * in the same run. docs/bench.md explains every line. Internal to app.
+ *
+ *     slci_bench_options options = {.run = run, .folder = "/tmp"};
+ *     slci_bench_result result;
+ *     SLC_TRY(slci_bench_engine(&options, &result));
+ */
+#ifndef SLC_APP_BENCH_ENGINE_H
+#define SLC_APP_BENCH_ENGINE_H
+
+#include <stdbool.h>
+
+#include "app/run_options.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct slci_bench_options {
+    slc_run_options run; /* budgets, device, threads, whom to tell */
+    const char *folder;  /* for the data set of the imaging job, removed afterwards */
+    bool is_quick;       /* a tenth of the bytes, once instead of three times */
+} slci_bench_options;
+
+/* Both in the same unit; more is better. */
+typedef struct slci_bench_figure {
+    char what[64];
+    char limit_is[64]; /* what the limit is, for people */
+    char unit[12];
+    double measured, limit;
+    double goal; /* of measured / limit; 0: none is set */
+} slci_bench_figure;
+
+#define SLCI_BENCH_FIGURES 40
+
+typedef struct slci_bench_result {
+    char device_name[128];
+    char software[64];
+    int n_threads;
+    int n_figures;
+    slci_bench_figure figure[SLCI_BENCH_FIGURES];
+    int n_omitted;
+    char omitted[8][128]; /* what was not measured, and why */
+} slci_bench_result;
+
+SLC_MUST_USE slc_status slci_bench_engine(const slci_bench_options *options,
+                                          slci_bench_result *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

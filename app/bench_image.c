@@ -1,0 +1,121 @@
+/* The set is as large as makes the pass last about a second; a sixteenth of it is room for a few tiles. */
+#include "app/bench_image.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/image.h"
+#include "io/outfile.h"
+#include "io/simulate.h"
+
+#define CUDA_ROWS 2000000
+#define CUDA_CHANNELS 4
+#define CUDA_PIXELS 512
+#define HOST_ROWS 200000
+#define HOST_CHANNELS 16
+#define HOST_PIXELS 96
+
+/* What a row takes on the device: uvw, and of each channel a visibility and its weight. */
+#define ROW_BYTES (3 * 8)
+#define SAMPLE_BYTES (8 + 4)
+#define VRAM_SHARE 16
+
+typedef struct bench_set {
+    char folder[SLC_PATH_BYTES];
+    char path[SLC_PATH_BYTES + 16];
+    int64_t n_rows, n_channels, n_pixels;
+    double *image; /* [n_pixels, n_pixels], thrown away */
+} bench_set;
+
+static slc_status make_folder(const char *where, bench_set *set) {
+    char folder[SLC_PATH_BYTES];
+    const int length = snprintf(folder, sizeof folder, "%s/sluice-bench-XXXXXX", where);
+    if (length < 0 || (size_t)length >= sizeof folder) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "%.80s...: the name of the folder is too long", where);
+    }
+    if (mkdtemp(folder) == NULL) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot make a folder in %s: %s", where, strerror(errno));
+    }
+    memcpy(set->folder, folder, sizeof set->folder);
+    (void)snprintf(set->path, sizeof set->path, "%s/set.uvh5", folder);
+    return SLC_OK;
+}
+
+static slc_status make_set(const slci_bench_options *options, const slci_machine *machine,
+                           bench_set *set) {
+    const bool is_cuda = machine->device->kind == SLC_DEVICE_CUDA;
+    set->n_rows = is_cuda ? CUDA_ROWS : HOST_ROWS;
+    set->n_channels = is_cuda ? CUDA_CHANNELS : HOST_CHANNELS;
+    set->n_pixels = is_cuda ? CUDA_PIXELS : HOST_PIXELS;
+    SLC_TRY(make_folder(options->folder, set));
+    slc_simulate_options simulate = {.path = set->path,
+                                     .n_rows = set->n_rows,
+                                     .n_channels = set->n_channels,
+                                     .n_polarisations = 1,
+                                     .pool = machine->pool,
+                                     .cancel = options->run.cancel};
+    SLC_TRY(slc_simulate_resolve(&simulate));
+    SLC_TRY(slc_simulate_run(&simulate));
+    set->image = calloc((size_t)(set->n_pixels * set->n_pixels), sizeof *set->image);
+    return set->image != NULL ? SLC_OK : SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the image");
+}
+
+static void remove_set(bench_set *set) {
+    free(set->image);
+    if (set->folder[0] != '\0') {
+        (void)unlink(set->path);
+        (void)rmdir(set->folder);
+    }
+}
+
+static slc_status run_image(const slci_bench_options *options, const bench_set *set,
+                            int64_t vram_bytes, slc_image_result *result) {
+    const char *const inputs[] = {set->path};
+    slc_image_options image;
+    slc_image_options_init(&image);
+    image.inputs = inputs;
+    image.n_inputs = 1;
+    image.image = set->image;
+    image.nx = set->n_pixels;
+    image.ny = set->n_pixels;
+    image.run = options->run;
+    image.run.vram_bytes = vram_bytes;
+    image.run.log = NULL; /* what it notes is known here */
+    return slc_image_run(&image, result);
+}
+
+static slc_status run_both(const slci_bench_options *options, const bench_set *set,
+                           slci_bench_image *out) {
+    slci_bench_image best = {.small_seconds = INFINITY, .resident_seconds = INFINITY};
+    best.data_bytes = set->n_rows * (ROW_BYTES + set->n_channels * SAMPLE_BYTES);
+    best.vram_bytes = best.data_bytes / VRAM_SHARE;
+    best.pairs = (double)set->n_rows * (double)set->n_channels * (double)set->n_pixels *
+                 (double)set->n_pixels;
+    for (int i = 0; i < (options->is_quick ? 1 : 3); i++) {
+        slc_image_result result;
+        SLC_TRY(run_image(options, set, best.vram_bytes, &result));
+        if (result.report.seconds_total < best.small_seconds) {
+            best.small_seconds = result.report.seconds_total;
+            best.overlap = slc_engine_overlap(&result.report);
+        }
+        SLC_TRY(run_image(options, set, options->run.vram_bytes, &result));
+        best.resident_seconds = fmin(best.resident_seconds, result.report.seconds_total);
+    }
+    *out = best;
+    return SLC_OK;
+}
+
+slc_status slci_bench_image_run(const slci_bench_options *options, const slci_machine *machine,
+                                slci_bench_image *out) {
+    bench_set set = {.n_rows = 0};
+    slc_status status = make_set(options, machine, &set);
+    if (status == SLC_OK) {
+        status = run_both(options, &set, out);
+    }
+    remove_set(&set);
+    return status;
+}

@@ -1,0 +1,149 @@
+/* `sluice bench engine`: what the engine reaches on this machine, as a table or as JSON. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/bench_engine.h"
+#include "app/cmd_run.h"
+#include "app/json.h"
+#include "core/units.h"
+#include "core/version.h"
+
+typedef struct bench_arguments {
+    slci_run_arguments run;
+    const char *folder;
+    bool is_quick, is_json;
+    slci_words operands;
+} bench_arguments;
+
+#define FIELD(member) offsetof(bench_arguments, member)
+
+static const slci_arg bench_args[] = {
+    {.help = "Benchmark"},
+    {"quick", 0, NULL, "an eighth of the bytes, once instead of three times", FIELD(is_quick), NULL,
+     NULL},
+    {"json", 0, NULL, "print JSON", FIELD(is_json), NULL, NULL},
+    {"work", 0, "FOLDER",
+     "where the data set of the imaging job goes, 150 MB at most, removed afterwards (default: "
+     "/tmp)",
+     FIELD(folder), slci_arg_text, NULL},
+};
+
+static const char bench_usage[] =
+    "usage: sluice bench engine [options]\n\n"
+    "Measures what the engine reaches on this machine, each figure beside the machine's own limit,\n"
+    "measured in the same run.\n";
+
+/* ---- as a table ------------------------------------------------------------------------------- */
+
+static void print_figure(const slci_bench_figure *figure) {
+    char measured[SLCI_TEXT_BYTES];
+    char limit[SLCI_TEXT_BYTES] = "";
+    char share[SLCI_TEXT_BYTES] = "";
+    char goal[SLCI_TEXT_BYTES] = "";
+    slci_format_number(figure->measured, 4, measured);
+    if (figure->limit > 0) {
+        slci_format_number(figure->limit, 4, limit);
+        slci_format_number(100 * figure->measured / figure->limit, 3, share);
+        (void)strncat(share, " %", sizeof share - strlen(share) - 1);
+    }
+    if (figure->goal > 0) {
+        slci_format_number(100 * figure->goal, 3, goal);
+        (void)strncat(goal, figure->measured >= figure->goal * figure->limit ? " %" : " %  MISSED",
+                      sizeof goal - strlen(goal) - 1);
+    }
+    (void)printf("%-42s %10s %-9s %10s  %8s  %-12s %s\n", figure->what, measured, figure->unit,
+                 limit, share, goal, figure->limit_is);
+}
+
+static void print_table(const slci_bench_result *result) {
+    (void)printf("%s, software: %s, %d threads\n\n", result->device_name, result->software,
+                 result->n_threads);
+    (void)printf("%-42s %10s %-9s %10s  %8s  %-12s %s\n", "what", "measured", "", "limit", "share",
+                 "goal", "limit is");
+    for (int i = 0; i < result->n_figures; i++) {
+        print_figure(&result->figure[i]);
+    }
+    for (int i = 0; i < result->n_omitted; i++) {
+        (void)printf("not measured: %s\n", result->omitted[i]);
+    }
+}
+
+/* ---- as JSON ---------------------------------------------------------------------------------- */
+
+static void write_figure(slci_json *json, const slci_bench_figure *figure) {
+    slci_json_open(json, NULL, '{');
+    slci_json_text(json, "what", figure->what);
+    slci_json_text(json, "unit", figure->unit);
+    slci_json_f64(json, "measured", figure->measured);
+    if (figure->limit > 0) {
+        slci_json_f64(json, "limit", figure->limit);
+        slci_json_text(json, "limit_is", figure->limit_is);
+        slci_json_f64(json, "share", figure->measured / figure->limit);
+    }
+    if (figure->goal > 0) {
+        slci_json_f64(json, "goal", figure->goal);
+        slci_json_bool(json, "is_met", figure->measured >= figure->goal * figure->limit);
+    }
+    slci_json_close(json, '}');
+}
+
+static void print_json(const slci_bench_result *result) {
+    slci_json json = {.file = stdout};
+    slci_json_open(&json, NULL, '{');
+    slci_json_text(&json, "version", SLC_VERSION);
+    slci_json_text(&json, "device", result->device_name);
+    slci_json_text(&json, "software", result->software);
+    slci_json_i64(&json, "threads", result->n_threads);
+    slci_json_open(&json, "figures", '[');
+    for (int i = 0; i < result->n_figures; i++) {
+        write_figure(&json, &result->figure[i]);
+    }
+    slci_json_close(&json, ']');
+    slci_json_open(&json, "omitted", '[');
+    for (int i = 0; i < result->n_omitted; i++) {
+        slci_json_text(&json, NULL, result->omitted[i]);
+    }
+    slci_json_close(&json, ']');
+    slci_json_close(&json, '}');
+}
+
+/* ---- the command ------------------------------------------------------------------------------ */
+
+static slc_status run_bench(slci_program *program, void *target) {
+    bench_arguments *arguments = target;
+    const slci_words *operands = &arguments->operands;
+    if (operands->n != 1 || strcmp(operands->words[0], "engine") != 0) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "'%.80s' is no benchmark: expected sluice bench engine (sluice bench "
+                        "--help says more)",
+                        operands->n == 0 ? "" : operands->words[operands->n - 1]);
+    }
+    SLC_TRY(slci_run_begin(program, &arguments->run));
+    slci_bench_options options = {.run = arguments->run.options,
+                                  .folder = arguments->folder,
+                                  .is_quick = arguments->is_quick};
+    options.run.cache_folder = NULL; /* limits are measured in the same run */
+    slci_bench_result result;
+    SLC_TRY(slci_bench_engine(&options, &result));
+    slci_progress_finish(&program->progress);
+    if (arguments->is_json) {
+        print_json(&result);
+    } else {
+        print_table(&result);
+    }
+    return slci_flush_stdout();
+}
+
+slc_status slci_cmd_bench(slci_program *program, int argc, char *const *argv) {
+    bench_arguments arguments = {.folder = "/tmp"};
+    slci_run_arguments_init(&arguments.run);
+    const slci_command command = {
+        .name = "sluice bench",
+        .usage = bench_usage,
+        .options = {bench_args, (int)(sizeof bench_args / sizeof bench_args[0]), &arguments},
+        .run_options = slci_machine_arg_table(&arguments.run),
+        .operands = &arguments.operands,
+        .run = run_bench,
+    };
+    return slci_command_run(&command, program, argc, argv);
+}

@@ -1,0 +1,31 @@
+/* Files that a job writes beside its result: statistics, trace, report. An ordinary one appears whole
+ * or not at all, a device or pipe is written to as it is. Internal to the program.
+ *
+ *     SLC_TRY(slci_side_file_check("--trace", path, overwrite));          // before the run
+ *     SLC_TRY(slci_side_file_write(&(slci_side_file){"--trace", path, overwrite}, write, &context));
+ */
+#ifndef SLC_APP_CMD_FILE_H
+#define SLC_APP_CMD_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "core/status.h"
+
+/* Writes everything; whether it got there is asked of the stream afterwards. */
+typedef void (*slci_side_writer)(FILE *out, const void *context);
+
+typedef struct slci_side_file {
+    const char *option; /* that names it, for messages */
+    const char *path;
+    bool overwrite;
+} slci_side_file;
+
+/* Whether it could be written now. SLC_ERROR_OUTPUT. */
+SLC_MUST_USE slc_status slci_side_file_check(const slci_side_file *file);
+
+/* SLC_ERROR_OUTPUT with the file system's reason. */
+SLC_MUST_USE slc_status slci_side_file_write(const slci_side_file *file, slci_side_writer writer,
+                                             const void *context);
+
+#endif

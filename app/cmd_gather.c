@@ -1,0 +1,219 @@
+/* `sluice gather`: the command line of the gather job. It fills in slc_gather_options, checks where the
+ * results are to go before anything is computed, and prints what the run did. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/cmd_run.h"
+#include "app/dataset_name.h"
+#include "app/gather.h"
+#include "core/print.h"
+#include "core/units.h"
+
+#define SUMMARY_BYTES 512
+
+/* What the command line says. */
+typedef struct gather_arguments {
+    slc_gather_options options;
+    slci_words inputs;
+    slci_dataset_name data, index, out;
+    slci_run_arguments run;
+} gather_arguments;
+
+/* ---- the values of single options --------------------------------------------------------- */
+
+static slc_status parse_dataset(const char *text, void *field) {
+    return slci_dataset_name_parse(text, field);
+}
+
+static slc_status parse_axis(const char *text, void *field) {
+    int64_t axis = 0;
+    SLC_TRY(slci_parse_integer(text, -SLC_MAX_RANK, SLC_MAX_RANK - 1, &axis));
+    *(int *)field = (int)axis;
+    return SLC_OK;
+}
+
+static slc_status parse_sparse(const char *text, void *field) {
+    static const struct {
+        const char *name;
+        slc_sparse_choice choice;
+    } names[] = {{"auto", SLC_SPARSE_AUTO},
+                 {"resident", SLC_SPARSE_RESIDENT},
+                 {"mapped", SLC_SPARSE_MAPPED},
+                 {"streamed", SLC_SPARSE_STREAMED}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(text, names[i].name) == 0) {
+            *(slc_sparse_choice *)field = names[i].choice;
+            return SLC_OK;
+        }
+    }
+    return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                    "'%.80s' is no place for data: expected auto, resident, mapped or streamed",
+                    text);
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+#define FIELD(member) offsetof(gather_arguments, member)
+
+static const slci_arg gather_args[] = {
+    {.help = "Gather"},
+    {"index", 0, "FILE:/DATASET", "the list: integers, of any rank, in any order, from 0",
+     FIELD(index), parse_dataset, NULL},
+    {"output", 'o', "FILE:/DATASET", "where the result goes, alone in its file", FIELD(out),
+     parse_dataset, NULL},
+    {"axis", 0, "N", "dimension that is indexed; -1 is the last one, and so on (default: 0)",
+     FIELD(options.axis), parse_axis, NULL},
+    {"coordinates", 0, NULL,
+     "the list's last dimension holds full coordinates, one for each dimension of the data",
+     FIELD(options.is_coordinates), NULL, NULL},
+    {"sparse", 0, "WHERE",
+     "resident (the data is kept on the device), mapped (the device reads it in host memory), "
+     "streamed (it passes by), or auto (default: auto, the fastest of what fits)",
+     FIELD(run.options.sparse), parse_sparse, NULL},
+};
+
+static const char gather_usage[] =
+    "usage: sluice gather IN.h5:/DATA --index IDX.h5:/I -o OUT.h5:/V [options]\n\n"
+    "Takes elements of an array by a list of indices, along one dimension (as numpy.take) or by\n"
+    "full coordinates. Neither the array nor the list nor the result need fit into memory. Every\n"
+    "index is checked before anything is written.\n\n"
+    "  sluice gather in.h5:/data --index i.h5:/i -o out.h5:/v --axis 1 --vram 256M\n";
+
+/* ---- before the run ------------------------------------------------------------------------ */
+
+static slc_status check_names(const gather_arguments *arguments) {
+    const char *inputs[] = {arguments->data.path, arguments->index.path};
+    const slci_words words = {inputs, 2};
+    const char *outputs[1 + SLCI_RUN_FILES] = {arguments->out.path[0] != '\0' ? arguments->out.path
+                                                                              : NULL};
+    slci_run_list_files(&arguments->run, outputs + 1);
+    return slci_check_file_names(&words, outputs, 1 + SLCI_RUN_FILES);
+}
+
+static slc_status check_arguments(gather_arguments *arguments) {
+    if (arguments->inputs.n != 1) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "expected one array, found %d: sluice gather IN:/DATA --index IDX:/I -o "
+                        "OUT:/V (sluice gather --help lists all options)",
+                        arguments->inputs.n);
+    }
+    SLC_TRY(slci_dataset_name_parse(arguments->inputs.words[0], &arguments->data));
+    if (arguments->index.path[0] == '\0') {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "no list is given: add --index FILE:/DATASET");
+    }
+    if (arguments->out.path[0] == '\0' && !arguments->run.options.dry_run) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "no output is given: add -o FILE:/DATASET, or "
+                                            "--dry-run to see the plan only");
+    }
+    SLC_TRY(check_names(arguments));
+    return slci_run_check(&arguments->run);
+}
+
+/* ---- during and after the run --------------------------------------------------------------- */
+
+/* The last line of a run: what was taken, how, and how long it took. */
+static void summarise(const slc_gather_result *result, char summary[SUMMARY_BYTES]) {
+    char bytes[SLCI_TEXT_BYTES];
+    char took[SLCI_TEXT_BYTES];
+    slci_format_bytes(slc_layout_bytes(&result->out), bytes);
+    slci_format_seconds(result->total_seconds, took);
+    (void)slci_print(summary, SUMMARY_BYTES,
+                     "gathered %lld indices of %s, %lld elements of %s, in %s; data %s, limited by "
+                     "%s",
+                     (long long)result->n_index, bytes, (long long)slc_layout_count(&result->out),
+                     slc_dtype_name(result->out.dtype), took, slc_gather_way_name(result->sparse),
+                     slc_bottleneck_name(slc_engine_bottleneck(&result->report)));
+}
+
+static void fill_page(const gather_arguments *arguments, const slc_gather_result *result,
+                      const char *const *names, slci_page *page) {
+    page->command = "sluice gather";
+    page->inputs = arguments->inputs.words;
+    page->n_inputs = arguments->inputs.n;
+    page->device_name = result->device_name;
+    page->total_seconds = result->total_seconds;
+    page->device = (slci_page_memory){result->vram_peak_bytes, result->vram_limit_bytes};
+    page->host = (slci_page_memory){result->host_peak_bytes, result->ram_limit_bytes};
+    page->plan = &result->plan;
+    page->report = &result->report;
+    page->axis_names = names;
+    slci_page_add(page, "list", "%s:%s", arguments->index.path, arguments->index.dataset);
+    if (arguments->out.path[0] != '\0') {
+        slci_page_add(page, "output", "%s:%s", arguments->out.path, arguments->out.dataset);
+    }
+    slci_page_add(page, "indices", "%lld", (long long)result->n_index);
+    slci_page_add(page, "elements", "%lld of %s", (long long)slc_layout_count(&result->out),
+                  slc_dtype_name(result->out.dtype));
+    slci_page_add(page, "data", "%s", result->why);
+}
+
+/* Where the statistics take standard output, everything else goes to standard error. */
+static slc_status report(slci_program *program, gather_arguments *arguments,
+                         const slc_gather_result *result) {
+    slci_run_arguments *run = &arguments->run;
+    const bool is_stdout_taken = slci_run_takes_stdout(run);
+    FILE *out = is_stdout_taken ? stderr : stdout;
+    const char *names[SLC_MAX_AXES];
+    char *json = NULL;
+    char *plan = NULL;
+    char summary[SUMMARY_BYTES];
+    slc_status status = SLC_OK;
+    for (int a = 0; a < SLC_MAX_AXES; a++) {
+        names[a] = result->axis_names[a];
+    }
+    slci_progress_finish(&program->progress);
+    SLC_TRY_GOTO(done, slc_gather_stats_json(result, &json));
+    fill_page(arguments, result, names, &run->page);
+    SLC_TRY_GOTO(done, slci_run_end(run, json));
+    if (run->options.dry_run) {
+        if (!is_stdout_taken) {
+            SLC_TRY_GOTO(done, slc_gather_plan_text(result, &plan));
+            (void)slci_print_text(out, plan);
+        }
+    } else if (!program->is_quiet) {
+        summarise(result, summary);
+        (void)slci_print_text(out, summary);
+    }
+    status = slci_flush_stdout();
+done:
+    free(json);
+    free(plan);
+    return status;
+}
+
+static slc_status run_gather(slci_program *program, void *target) {
+    gather_arguments *arguments = target;
+    slc_gather_options *options = &arguments->options;
+    slc_gather_result result;
+    SLC_TRY(check_arguments(arguments));
+    SLC_TRY(slci_run_begin(program, &arguments->run));
+    options->run = arguments->run.options;
+    options->data_path = arguments->data.path;
+    options->data = arguments->data.dataset;
+    options->index_path = arguments->index.path;
+    options->index = arguments->index.dataset;
+    options->out_path = arguments->out.path;
+    options->out = arguments->out.dataset;
+    SLC_TRY(slc_gather_run(options, &result));
+    return report(program, arguments, &result);
+}
+
+slc_status slci_cmd_gather(slci_program *program, int argc, char *const *argv) {
+    gather_arguments *arguments = calloc(1, sizeof *arguments);
+    if (arguments == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the command line");
+    }
+    slci_run_arguments_init(&arguments->run);
+    const slci_command command = {
+        .name = "sluice gather",
+        .usage = gather_usage,
+        .options = {gather_args, (int)(sizeof gather_args / sizeof gather_args[0]), arguments},
+        .operands = &arguments->inputs,
+        .run_options = slci_run_arg_table(&arguments->run),
+        .run = run_gather,
+    };
+    const slc_status status = slci_command_run(&command, program, argc, argv);
+    slci_run_arguments_release(&arguments->run);
+    free(arguments);
+    return status;
+}

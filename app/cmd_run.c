@@ -1,0 +1,313 @@
+/* The options that every job takes. What they write beside the result appears whole or not at all. */
+#include "app/cmd_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/cmd_file.h"
+#include "app/trace_file.h"
+#include "core/checked.h"
+#include "core/host_memory.h"
+#include "core/units.h"
+
+/* The trace takes this part of --ram, and never more than so many bytes: some 300,000 slices. */
+#define TRACE_SHARE 16
+#define MOST_TRACE_BYTES (INT64_C(24) << 20)
+
+/* ---- the values of single options ------------------------------------------------------------ */
+
+static slc_status parse_bytes(const char *text, void *field) {
+    return slci_parse_bytes(text, field);
+}
+
+static slc_status parse_device(const char *text, void *field) {
+    slc_run_options *options = field;
+    int64_t index = 0;
+    if (strcmp(text, "auto") == 0) {
+        options->device = SLC_CHOOSE_AUTO;
+    } else if (strcmp(text, "host") == 0) {
+        options->device = SLC_CHOOSE_HOST;
+    } else if (strcmp(text, "cuda") == 0) {
+        options->device = SLC_CHOOSE_CUDA;
+    } else if (strncmp(text, "cuda:", 5) == 0 && text[5] != '-' && text[5] != '+' &&
+               slci_parse_integer(text + 5, 0, 1023, &index) == SLC_OK) {
+        options->device = SLC_CHOOSE_CUDA;
+    } else {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "'%.80s' is no device: expected auto, host, cuda or cuda:N, N a card's "
+                        "number from 0",
+                        text);
+    }
+    options->cuda_index = (int)index;
+    return SLC_OK;
+}
+
+static slc_status parse_seconds(const char *text, void *field) {
+    return slci_parse_seconds(text, field);
+}
+
+/* A file that is not standard output. */
+static slc_status parse_file(const char *text, void *field) {
+    if (strcmp(text, "-") == 0) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "'-' is no file; /dev/stdout is, which writes to standard output");
+    }
+    return slci_arg_text(text, field);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define FIELD(member) offsetof(slci_run_arguments, member)
+
+static const slci_arg run_args[] = {
+    {.help = "Machine"},
+    {"vram", 0, "SIZE",
+     "device memory to use, such as 512M, 0.5G or 800MB: K M G T and KiB MiB GiB TiB are powers of "
+     "1024, kB MB GB TB of 1000 (default: 90 % of what is free now; on the host device, half of "
+     "that of the host's memory)",
+     FIELD(budgets.vram_bytes), parse_bytes, NULL},
+    {"ram", 0, "SIZE",
+     "host memory to use for data (default: 90 % of what is free now within the container's limit; "
+     "on the host device, what --vram leaves of that, a quarter at least)",
+     FIELD(budgets.ram_bytes), parse_bytes, NULL},
+    {"device", 0, "DEVICE",
+     "auto, host, cuda or cuda:N (default: auto, a card if there is one that works)",
+     FIELD(options), parse_device, NULL},
+    {"threads", 0, "N", "threads to use (default: all processors this process may use)",
+     FIELD(options.n_threads), slci_arg_threads, NULL},
+    {"no-probe", 0, NULL,
+     "plan with assumed speeds (default: this machine's, measured once in well under a second and "
+     "kept in the user's cache; the result does not depend on them)",
+     FIELD(no_probe), NULL, NULL},
+    {.help = "Run"},
+    {"stats", 0, "FILE", "write what the run did as JSON; - is standard output (default: none)",
+     FIELD(stats_path), slci_arg_text, NULL},
+    {"trace", 0, "FILE",
+     "write what each thread and stream did when, as JSON that Perfetto and chrome://tracing open "
+     "(default: none)",
+     FIELD(trace_path), parse_file, NULL},
+    {"report", 0, "FILE",
+     "write one page of HTML about the run: plan against what happened, time line, memory, picture "
+     "(default: none)",
+     FIELD(report_path), parse_file, NULL},
+    {"checkpoint", 0, "FILE",
+     "keep in FILE and FILE.journal what is done, so that a run that was stopped or killed can go "
+     "on (default: none)",
+     FIELD(options.checkpoint_path), parse_file, NULL},
+    {"every", 0, "TIME", "time between two checkpoints, such as 30s or 5min (default: 60s)",
+     FIELD(options.checkpoint_seconds), parse_seconds, NULL},
+    {"resume", 0, NULL,
+     "go on with what --checkpoint holds, also under other budgets; begin where it holds nothing",
+     FIELD(options.resume), NULL, NULL},
+    {"overwrite", 0, NULL,
+     "replace files that exist (default: they are kept, and that is an error)",
+     FIELD(options.overwrite), NULL, NULL},
+    {"dry-run", 0, NULL, "look at the data, print the plan, compute and write nothing",
+     FIELD(options.dry_run), NULL, NULL},
+};
+
+slci_arg_table slci_run_arg_table(slci_run_arguments *run) {
+    return (slci_arg_table){run_args, (int)(sizeof run_args / sizeof run_args[0]), run};
+}
+
+slci_arg_table slci_machine_arg_table(slci_run_arguments *run) {
+    int n = 1; /* the heading of the group */
+    while (run_args[n].name != NULL && strcmp(run_args[n].name, "no-probe") != 0) {
+        n++;
+    }
+    return (slci_arg_table){run_args, n, run};
+}
+
+void slci_run_arguments_init(slci_run_arguments *run) {
+    *run = (slci_run_arguments){.budgets = {SLCI_BUDGET_UNSET, SLCI_BUDGET_UNSET},
+                                .page = {.command = "sluice"}};
+}
+
+void slci_run_arguments_release(slci_run_arguments *run) {
+    slc_trace_destroy(run->options.trace);
+    run->options.trace = NULL;
+}
+
+/* ---- before the run -------------------------------------------------------------------------- */
+
+/* The files that are written beside the result. */
+#define N_SIDE_FILES 3
+
+static void list_files(const slci_run_arguments *run, slci_side_file files[N_SIDE_FILES]) {
+    const char *stats = slci_run_takes_stdout(run) ? NULL : run->stats_path;
+    files[0] = (slci_side_file){"--stats", stats, run->options.overwrite};
+    files[1] = (slci_side_file){"--trace", run->trace_path, run->options.overwrite};
+    files[2] = (slci_side_file){"--report", run->report_path, run->options.overwrite};
+}
+
+void slci_run_list_files(const slci_run_arguments *run, const char **names) {
+    slci_side_file files[N_SIDE_FILES];
+    list_files(run, files);
+    for (int i = 0; i < N_SIDE_FILES; i++) {
+        names[i] = files[i].path;
+    }
+    names[N_SIDE_FILES] = run->options.checkpoint_path;
+}
+
+/* Options that say something about a checkpoint need one. */
+static slc_status check_checkpoint(const slc_run_options *options) {
+    if (options->checkpoint_path == NULL && (options->resume || options->checkpoint_seconds > 0)) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--%s needs --checkpoint FILE, the file to %s",
+                        options->resume ? "resume" : "every",
+                        options->resume ? "go on with" : "write");
+    }
+    return SLC_OK;
+}
+
+slc_status slci_run_check(const slci_run_arguments *run) {
+    SLC_TRY(check_checkpoint(&run->options));
+    slci_side_file files[N_SIDE_FILES];
+    list_files(run, files);
+    for (int i = 0; i < N_SIDE_FILES; i++) {
+        if (files[i].path != NULL) {
+            SLC_TRY(slci_side_file_check(&files[i]));
+        }
+    }
+    return SLC_OK;
+}
+
+slc_status slci_check_file_names(const slci_words *inputs, const char *const *outputs,
+                                 int n_outputs) {
+    for (int i = 0; i < n_outputs; i++) {
+        for (int j = 0; outputs[i] != NULL && j < inputs->n; j++) {
+            if (slci_is_same_file(outputs[i], inputs->words[j])) {
+                return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                                "%s is an input and an output; name another output", outputs[i]);
+            }
+        }
+        for (int j = 0; outputs[i] != NULL && j < i; j++) {
+            if (outputs[j] != NULL && slci_is_same_file(outputs[i], outputs[j])) {
+                return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                                "%s is named for two outputs; each needs its own file", outputs[i]);
+            }
+        }
+    }
+    return SLC_OK;
+}
+
+static void show_progress(void *context, const char *stage, const char *thing, double done,
+                          double total) {
+    slci_progress_update(context, stage, thing, done, total);
+}
+
+/* By the XDG Base Directory Specification: a relative name is to be ignored. */
+static const char *find_cache_folder(slci_run_arguments *run) {
+    const char *cache = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    int length = -1;
+    if (cache != NULL && cache[0] == '/') {
+        length = snprintf(run->cache_folder, sizeof run->cache_folder, "%s/sluice", cache);
+    } else if (home != NULL && home[0] == '/') {
+        length = snprintf(run->cache_folder, sizeof run->cache_folder, "%s/.cache/sluice", home);
+    }
+    return length > 0 && (size_t)length < sizeof run->cache_folder ? run->cache_folder : NULL;
+}
+
+static slc_status create_trace(slci_run_arguments *run) {
+    if (run->trace_path == NULL && run->report_path == NULL) {
+        return SLC_OK;
+    }
+    const slc_status status =
+        slc_trace_create(slc_min_i64(run->options.ram_bytes / TRACE_SHARE, MOST_TRACE_BYTES),
+                         &run->options.trace);
+    return status == SLC_OK
+               ? SLC_OK
+               : slc_status_prefix(status, run->trace_path != NULL ? "--trace" : "--report");
+}
+
+slc_status slci_run_begin(slci_program *program, slci_run_arguments *run) {
+    slc_run_options *options = &run->options;
+    if (options->n_threads == 0) {
+        options->n_threads = slci_host_cpus("");
+    }
+    SLC_TRY(slci_default_budgets(options->device, options->cuda_index, &run->budgets));
+    options->vram_bytes = run->budgets.vram_bytes;
+    options->ram_bytes = run->budgets.ram_bytes;
+    slc_log_detail(&program->log, "--vram %lld --ram %lld --threads %d",
+                   (long long)options->vram_bytes, (long long)options->ram_bytes,
+                   options->n_threads);
+    options->probes = !run->no_probe;
+    options->cache_folder = find_cache_folder(run);
+    options->log = &program->log;
+    options->progress = show_progress;
+    options->progress_context = &program->progress;
+    options->cancel = program->cancel;
+    return create_trace(run);
+}
+
+/* ---- after the run --------------------------------------------------------------------------- */
+
+/* The text, and a newline where it does not end with one. False where the stream took less. */
+bool slci_print_text(FILE *out, const char *text) {
+    const size_t length = strlen(text);
+    const char *newline = length > 0 && text[length - 1] == '\n' ? "" : "\n";
+    return fputs(text, out) >= 0 && fputs(newline, out) >= 0;
+}
+
+static void write_json(FILE *out, const void *context) {
+    (void)slci_print_text(out, context);
+}
+
+static void write_trace(FILE *out, const void *context) {
+    const slci_page *page = context;
+    const slci_trace_about about = {page->command, page->inputs, page->n_inputs};
+    slci_trace_write(out, page->trace, &about);
+}
+
+static void write_page(FILE *out, const void *context) {
+    slci_page_write(out, context);
+}
+
+/* What the trace shows is what came before now. */
+static void settle_trace(const slci_run_arguments *run) {
+    slc_trace_settle(run->options.trace);
+    const int64_t n_dropped = slc_trace_dropped(run->options.trace);
+    if (n_dropped > 0) {
+        slc_log_warning(run->options.log,
+                        "the trace lacks its last %lld of %lld slices: the memory reserved for it "
+                        "is full; a larger --ram would help",
+                        (long long)n_dropped,
+                        (long long)(n_dropped + slc_trace_count(run->options.trace)));
+    }
+}
+
+slc_status slci_run_end(const slci_run_arguments *run, const char *json) {
+    slci_side_file files[N_SIDE_FILES];
+    list_files(run, files);
+    if (files[0].path != NULL) {
+        SLC_TRY(slci_side_file_write(&files[0], write_json, json));
+    }
+    if (run->options.trace != NULL) {
+        slci_page page = run->page;
+        page.trace = run->options.trace;
+        settle_trace(run);
+        if (files[1].path != NULL) {
+            SLC_TRY(slci_side_file_write(&files[1], write_trace, &page));
+        }
+        if (files[2].path != NULL) {
+            SLC_TRY(slci_side_file_write(&files[2], write_page, &page));
+        }
+    }
+    if (slci_run_takes_stdout(run)) {
+        (void)slci_print_text(stdout, json);
+        return slci_flush_stdout();
+    }
+    return SLC_OK;
+}
+
+bool slci_run_wants_page(const slci_run_arguments *run) {
+    return run->trace_path != NULL || run->report_path != NULL;
+}
+
+bool slci_run_wants_picture(const slci_run_arguments *run) {
+    return run->report_path != NULL;
+}
+
+bool slci_run_takes_stdout(const slci_run_arguments *run) {
+    return run->stats_path != NULL && strcmp(run->stats_path, "-") == 0;
+}

@@ -1,0 +1,77 @@
+/* The options that every job of the program takes, from the command line to files: budgets, device,
+ * threads, what is written beside the result. Internal to the program.
+ *
+ *     slci_run_arguments run;
+ *     slci_run_arguments_init(&run);
+ *     ... slci_command_run with .run_arguments = &run ...
+ *     SLC_TRY(slci_run_begin(program, &run));
+ *     SLC_TRY(slc_gather_run(&options, &result));         // options.run = run.options
+ *     SLC_TRY(slci_run_end(program, &run, json));
+ */
+#ifndef SLC_APP_CMD_RUN_H
+#define SLC_APP_CMD_RUN_H
+
+#include "app/cmd.h"
+#include "app/defaults.h"
+#include "app/report_html.h"
+#include "app/run_options.h"
+#include "io/outfile.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the command line says about the run, and what was made of it. */
+typedef struct slci_run_arguments {
+    slc_run_options options;
+    slci_budgets budgets;
+    const char *stats_path; /* "-": standard output; NULL: none */
+    const char *trace_path; /* NULL: none */
+    const char *report_path;
+    slci_page page; /* the report's; the job fills in what it has before slci_run_end */
+    bool no_probe;
+    char cache_folder[SLC_PATH_BYTES]; /* of the user, where they have one */
+} slci_run_arguments;
+
+void slci_run_arguments_init(slci_run_arguments *run);
+void slci_run_arguments_release(slci_run_arguments *run);
+
+/* The rows of the help text; their target is an slci_run_arguments. */
+slci_arg_table slci_run_arg_table(slci_run_arguments *run);
+
+/* The rows for budgets, device and threads alone. */
+slci_arg_table slci_machine_arg_table(slci_run_arguments *run);
+
+/* Checks, before anything is computed, that what is written beside the result can be written. */
+SLC_MUST_USE slc_status slci_run_check(const slci_run_arguments *run);
+
+/* The files that are written beside the result, names[SLCI_RUN_FILES]; NULL where there is none. */
+#define SLCI_RUN_FILES 4
+void slci_run_list_files(const slci_run_arguments *run, const char **names);
+
+/* Fills in budgets, threads, trace and whom to tell. */
+SLC_MUST_USE slc_status slci_run_begin(slci_program *program, slci_run_arguments *run);
+
+/* Writes what was asked for beside the result; `json` are the statistics. */
+SLC_MUST_USE slc_status slci_run_end(const slci_run_arguments *run, const char *json);
+
+/* Whether the job is to fill in a page, and to keep its picture for it. Command and inputs are for the
+ * trace too. */
+bool slci_run_wants_page(const slci_run_arguments *run);
+bool slci_run_wants_picture(const slci_run_arguments *run);
+
+/* Whether the statistics take standard output, so that everything else goes to standard error. */
+bool slci_run_takes_stdout(const slci_run_arguments *run);
+
+/* The text, and a newline where it does not end with one. False where the stream took less. */
+bool slci_print_text(FILE *out, const char *text);
+
+/* SLC_ERROR_ARGUMENT where one of `outputs` is one of `inputs` or stands there twice. NULL entries
+ * are left out. */
+SLC_MUST_USE slc_status slci_check_file_names(const slci_words *inputs, const char *const *outputs,
+                                              int n_outputs);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

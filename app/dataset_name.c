@@ -1,0 +1,34 @@
+#include "app/dataset_name.h"
+
+#include <string.h>
+
+/* The last place where ":/" stands; NULL if there is none. */
+static const char *find_divider(const char *text) {
+    const char *found = NULL;
+    for (const char *at = strstr(text, ":/"); at != NULL; at = strstr(at + 1, ":/")) {
+        found = at;
+    }
+    return found;
+}
+
+slc_status slci_dataset_name_parse(const char *text, slci_dataset_name *out) {
+    const char *divider = find_divider(text);
+    if (divider == NULL || divider == text || divider[2] == '\0') {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "'%.80s' names no dataset: expected FILE:/DATASET, such as in.h5:/data",
+                        text);
+    }
+    const size_t path_bytes = (size_t)(divider - text);
+    const size_t dataset_bytes = strlen(divider + 1);
+    if (path_bytes >= sizeof out->path || dataset_bytes >= sizeof out->dataset) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "'%.80s...' is too long: the file's name has %zu bytes of %zu, the "
+                        "dataset's %zu of %zu",
+                        text, path_bytes, sizeof out->path - 1, dataset_bytes,
+                        sizeof out->dataset - 1);
+    }
+    memcpy(out->path, text, path_bytes);
+    out->path[path_bytes] = '\0';
+    memcpy(out->dataset, divider + 1, dataset_bytes + 1);
+    return SLC_OK;
+}

@@ -1,0 +1,265 @@
+/* The course of a run:
+ *
+ *     open machine, data and list ─ shapes ─ check output ─ check every index ─ plan ─ run ─ commit
+ *
+ * What can be refused is refused as far to the left as possible. The engine sees the list and the
+ * result with the list's dimensions as one (core/flatten.h); the data is seen as it is. */
+#include "app/gather.h"
+
+#include <string.h>
+
+#include "app/gather_job.h"
+#include "core/checked.h"
+#include "core/clock.h"
+
+static slc_status open_array(slci_gather_job *job, const char *path, const char *dataset,
+                             slc_source **out) {
+    const slc_h5_array_options options = {.path = path,
+                                          .dataset = dataset,
+                                          .log = job->options->run.log};
+    return slc_h5_array_open(&options, out);
+}
+
+/* ---- shapes ----------------------------------------------------------------------------------- */
+
+/* The list's own dimensions: all of them, or all but the last. */
+static slc_status check_index(slci_gather_job *job, slc_flat_dims *dims) {
+    const slc_layout *index = &job->result.index;
+    const slc_layout *data = &job->result.data;
+    const char *name = job->index->name;
+    if (!slc_dtype_is_integer(index->dtype)) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: indices must be integers, found %s", name,
+                        slc_dtype_name(index->dtype));
+    }
+    *dims = (slc_flat_dims){.first = 0, .n = index->rank};
+    if (!job->options->is_coordinates) {
+        return SLC_OK;
+    }
+    if (index->rank < 1 || index->shape[index->rank - 1] != data->rank) {
+        return SLC_FAIL(SLC_ERROR_INPUT,
+                        "%s: the last dimension of coordinates must have %d elements, one for each "
+                        "dimension of %s; found %lld",
+                        name, data->rank, job->data->name,
+                        index->rank < 1 ? 0LL : (long long)index->shape[index->rank - 1]);
+    }
+    dims->n = index->rank - 1;
+    return SLC_OK;
+}
+
+static slc_status choose_axis(slci_gather_job *job) {
+    const int rank = job->result.data.rank;
+    const int axis = job->options->axis;
+    if (rank < 1) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: is a single value; nothing in it can be indexed",
+                        job->data->name);
+    }
+    if (!job->options->is_coordinates && (axis < -rank || axis >= rank)) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--axis %d: %s has %d dimensions, expected %d to %d",
+                        axis, job->data->name, rank, -rank, rank - 1);
+    }
+    job->result.axis = job->options->is_coordinates ? SLC_GATHER_COORDINATES
+                       : axis < 0                   ? axis + rank
+                                                    : axis;
+    return SLC_OK;
+}
+
+/* The result's shape: the list's dimensions in place of the one that is indexed, or of all. */
+static slc_status shape_output(slci_gather_job *job, const slc_flat_dims *dims) {
+    const slc_layout *data = &job->result.data;
+    const int axis = job->result.axis;
+    const int n_before = axis < 0 ? 0 : axis;
+    const int n_after = axis < 0 ? 0 : data->rank - axis - 1;
+    const int rank = n_before + dims->n + n_after;
+    int64_t shape[SLC_MAX_RANK];
+    if (rank > SLC_MAX_RANK) {
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                        "the result would have %d dimensions, at most %d are supported", rank,
+                        SLC_MAX_RANK);
+    }
+    for (int d = 0; d < n_before; d++) {
+        shape[d] = data->shape[d];
+    }
+    for (int d = 0; d < dims->n; d++) {
+        shape[n_before + d] = job->result.index.shape[d];
+    }
+    for (int d = 0; d < n_after; d++) {
+        shape[n_before + dims->n + d] = data->shape[axis + 1 + d];
+    }
+    return slc_layout_dense(data->dtype, rank, shape, &job->result.out);
+}
+
+static slc_status open_inputs(slci_gather_job *job) {
+    const slc_gather_options *o = job->options;
+    slc_flat_dims dims;
+    SLC_TRY(open_array(job, o->data_path, o->data, &job->data));
+    SLC_TRY(open_array(job, o->index_path, o->index, &job->index));
+    job->result.data = job->data->fields[0];
+    job->result.index = job->index->fields[0];
+    SLC_TRY(choose_axis(job));
+    SLC_TRY(check_index(job, &dims));
+    SLC_TRY(shape_output(job, &dims));
+    SLC_TRY(slc_source_flatten(job->index, &dims, &job->list));
+    job->result.n_index = job->list->fields[0].shape[0];
+    return SLC_OK;
+}
+
+/* ---- running ---------------------------------------------------------------------------------- */
+
+static void report_progress(void *context, int64_t done_tiles, int64_t n_tiles) {
+    const slci_gather_job *job = context;
+    const slc_run_options *run = &job->options->run;
+    const double total = (double)slc_layout_count(&job->result.out);
+    run->progress(run->progress_context, "gathering", "elements",
+                  total * (double)done_tiles / (double)n_tiles, total);
+}
+
+/* Exchanges the memory for decoded chunks that the way before had reserved. */
+static slc_status set_cache(slci_gather_job *job, int64_t bytes) {
+    slc_budget_release(job->machine.budget, SLC_SPACE_HOST, job->cache_bytes);
+    job->cache_bytes = 0;
+    SLC_TRY(slc_budget_reserve(job->machine.budget, SLC_SPACE_HOST, bytes, "decoded chunks"));
+    job->cache_bytes = bytes;
+    return slc_h5_array_set_cache(job->data, bytes);
+}
+
+static slc_status run_way(slci_gather_job *job, int way, slc_sink *out) {
+    slci_gather_candidate *candidate = &job->candidate[way];
+    SLC_TRY(set_cache(job, candidate->cache_bytes));
+    const slc_binding bindings[SLC_GATHER_N_OPERANDS] = {
+        [SLC_GATHER_DATA] = {.source = job->data},
+        [SLC_GATHER_INDEX] = {.source = job->list},
+        [SLC_GATHER_OUT] = {.sink = out},
+    };
+    slc_engine_options *engine = &candidate->execution.engine;
+    engine->bindings = bindings;
+    engine->progress = job->options->run.progress != NULL ? report_progress : NULL;
+    engine->progress_context = job;
+    return slc_execute(&candidate->job, &candidate->execution, &candidate->plan,
+                       &job->result.report);
+}
+
+/* Whether another way may be tried after this one's failure: there is less memory than its plan
+ * needs, or memory that kernels can reach was refused (a limit on locked memory). In both cases no
+ * tile has run; but a checkpoint has counted a refused run as begun. */
+static bool may_try_another(const slci_gather_job *job, int way, slc_status status) {
+    const bool is_mapped = job->result.ways[way].sparse == SLC_SPARSE_MAPPED;
+    return status == SLC_ERROR_NO_PLAN ||
+           (status == SLC_ERROR_MEMORY && is_mapped && job->machine.checkpoint == NULL);
+}
+
+/* The fastest way; where that turns out to be impossible, the next one. */
+static slc_status run_ways(slci_gather_job *job, slc_sink *out) {
+    for (;;) {
+        const int way = slci_gather_fastest(job);
+        const slc_status status = run_way(job, way, out);
+        slci_gather_take(job, way);
+        if (!may_try_another(job, way, status)) {
+            return status;
+        }
+        job->result.ways[way].is_possible = false;
+        if (slci_gather_fastest(job) < 0) {
+            return status;
+        }
+        slc_log_note(job->options->run.log, "the data cannot be %s (%s): trying another way",
+                     slc_gather_way_name(job->result.ways[way].sparse), slc_status_message());
+    }
+}
+
+static slc_status write_result(slci_gather_job *job) {
+    const slc_layout *out = &job->result.out;
+    const slc_flat_dims dims = {.first = job->result.axis < 0 ? 0 : job->result.axis,
+                                .n = job->list->shared_rank == 1 ? job->result.index.rank
+                                                                 : job->result.index.rank - 1};
+    slc_sink *file = NULL;
+    slc_sink *flat = NULL;
+    slc_status status = SLC_OK;
+    SLC_TRY(slc_h5_array_create(&job->output, &file));
+    SLC_TRY_GOTO(done, slc_sink_flatten(file, &dims, &flat));
+    const int64_t run_ns = slc_clock_ns();
+    if (slc_layout_count(out) > 0) {
+        SLC_TRY_GOTO(done, run_ways(job, flat));
+        slc_trace_add_phase(job->options->run.trace, "gathering", run_ns);
+    }
+    const int64_t begin_ns = slc_clock_ns();
+    SLC_TRY_GOTO(done, slc_sink_commit(flat));
+    job->result.write_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
+    slc_trace_add_phase(job->options->run.trace, "closing the file", begin_ns);
+    status = slc_checkpoint_finish(job->machine.checkpoint);
+done:
+    slc_sink_destroy(flat);
+    slc_sink_destroy(file);
+    return status;
+}
+
+/* What readers have done since `begin`, and what the ledger saw. */
+static void add_totals(slci_gather_job *job) {
+    slc_gather_result *result = &job->result;
+    const slc_source *const sources[] = {job->data, job->index};
+    for (int s = 0; s < 2; s++) {
+        result->chunks_read += sources[s]->counters.chunks_read;
+        result->chunks_decoded += sources[s]->counters.chunks_decoded;
+        result->bytes_stored += sources[s]->counters.bytes_read;
+    }
+    const slc_budget_use host = slc_budget_get(job->machine.budget, SLC_SPACE_HOST);
+    const slc_budget_use device = slc_budget_get(job->machine.budget, SLC_SPACE_DEVICE);
+    const slc_device_limits *limits = &job->machine.limits;
+    result->vram_limit_bytes = device.limit_bytes;
+    result->vram_peak_bytes = device.peak_bytes;
+    result->ram_limit_bytes = host.limit_bytes;
+    result->host_peak_bytes = host.peak_bytes;
+    result->context_bytes = limits->context_bytes;
+    (void)memcpy(result->device_name, limits->name, sizeof result->device_name);
+}
+
+static slc_status run_job(slci_gather_job *job) {
+    const slc_gather_options *o = job->options;
+    const int64_t open_ns = slc_clock_ns();
+    SLC_TRY(slci_machine_open(&o->run, &job->machine));
+    slc_trace_add_phase(o->run.trace, "opening the device", open_ns);
+    SLC_TRY(open_inputs(job));
+    job->output = (slc_h5_array_output){.path = o->out_path,
+                                        .dataset = o->out,
+                                        .layout = job->result.out,
+                                        .overwrite = o->run.overwrite};
+    if (!o->run.dry_run) {
+        SLC_TRY(slc_h5_array_check(&job->output));
+    }
+    const int64_t begin_ns = slc_clock_ns();
+    SLC_TRY(slci_gather_check(job));
+    job->result.check_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
+    slc_trace_add_phase(o->run.trace, "checking the list", begin_ns);
+    if (!o->run.dry_run) {
+        SLC_TRY(slci_gather_begin_checkpoint(job));
+    }
+    const int64_t plan_ns = slc_clock_ns();
+    SLC_TRY(slci_gather_plan(job));
+    slc_trace_add_phase(o->run.trace, "planning", plan_ns);
+    slci_gather_take(job, slci_gather_fastest(job));
+    if (!o->run.dry_run) {
+        SLC_TRY(write_result(job));
+    }
+    add_totals(job);
+    return SLC_OK;
+}
+
+static void close_job(slci_gather_job *job) {
+    slc_source_destroy(job->list);
+    slc_source_destroy(job->index);
+    slc_source_destroy(job->data);
+    if (job->machine.budget != NULL) {
+        slc_budget_release(job->machine.budget, SLC_SPACE_HOST, job->cache_bytes);
+    }
+    slci_machine_close(&job->machine);
+}
+
+slc_status slc_gather_run(const slc_gather_options *options, slc_gather_result *result) {
+    const int64_t begin_ns = slc_clock_ns();
+    slci_gather_job job = {.options = options};
+    const slc_status status = run_job(&job);
+    if (status == SLC_OK) {
+        job.result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
+        *result = job.result;
+    }
+    close_job(&job);
+    return status;
+}

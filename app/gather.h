@@ -1,0 +1,88 @@
+/* The gather job: elements of an array in a file, taken by a list of indices in another. This is
+ * `sluice gather` as a function. The list may be of any rank, repeat itself and be in any order; it
+ * is checked before anything runs. The data may be larger than every budget: it is kept whole on
+ * the device, read by the device where it lies in host memory, or streamed past, whichever is
+ * expected to be faster of what fits. The result is the same bytes either way.
+ *
+ *     slc_gather_options options = {.data_path = "in.h5", .data = "/data", .index_path = "i.h5",
+ *                                   .index = "/i", .out_path = "out.h5", .out = "/v"};
+ *     options.run.vram_bytes = 256 << 20; options.run.ram_bytes = 1 << 30;
+ *     SLC_TRY(slc_gather_run(&options, &result));
+ */
+#ifndef SLC_APP_GATHER_H
+#define SLC_APP_GATHER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "app/run_options.h"
+#include "core/layout.h"
+#include "core/status.h"
+#include "ooc/engine.h"
+#include "ooc/plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* All pointers are lent for the call. Files are HDF5, names of datasets absolute. */
+typedef struct slc_gather_options {
+    const char *data_path, *data;
+    const char *index_path, *index;
+    const char *out_path, *out;
+    int axis; /* dimension of the data that is indexed; -1 is the last one, and so on */
+    bool
+        is_coordinates; /* the list's last dimension holds full coordinates; `axis` means nothing */
+    slc_run_options run; /* run.sparse: what is done with the data, SLC_SPARSE_STREAMED included */
+} slc_gather_options;
+
+/* One way to do it: SLC_SPARSE_RESIDENT, _MAPPED or _STREAMED. */
+#define SLC_GATHER_WAYS 3
+typedef struct slc_gather_way {
+    slc_sparse_choice sparse;
+    bool is_considered;                                 /* --sparse did not exclude it */
+    bool is_possible;                                   /* within the budgets */
+    double seconds;                                     /* expected, where it is possible */
+    int64_t smallest_device_bytes, smallest_host_bytes; /* that it needs */
+} slc_gather_way;
+
+/* "resident", "mapped", "streamed". Static storage. */
+SLC_API const char *slc_gather_way_name(slc_sparse_choice sparse);
+
+/* What the run did; plain data. */
+typedef struct slc_gather_result {
+    slc_layout data, index, out; /* as in the files */
+    int axis;                    /* from 0; -1: coordinates */
+    int64_t n_index;
+    slc_sparse_choice sparse; /* what was done with the data */
+    char why[256];            /* one sentence: why this way */
+    double touches;           /* random accesses to the data, about */
+    slc_rates rates;          /* that the plan is made with */
+    slc_gather_way ways[SLC_GATHER_WAYS];
+    slc_plan plan; /* n_passes: over the data */
+    slc_engine_report report;
+    char axis_names[SLC_MAX_AXES][16]; /* of the plan */
+    bool is_resumed; /* an earlier run was continued; what was moved counts this run alone */
+    char device_name[128];
+    int64_t context_bytes;
+    int64_t vram_limit_bytes, ram_limit_bytes, vram_peak_bytes, host_peak_bytes;
+    int64_t host_planned_bytes; /* the plan's, and the readers' chunk caches */
+    int64_t smallest_ram_bytes; /* the least --ram for this way */
+    int64_t chunks_read, chunks_decoded, bytes_stored;
+    double total_seconds, check_seconds, write_seconds;
+} slc_gather_result;
+
+/* Runs the job. The output appears whole or not at all, and on failure `result` is not touched.
+ * SLC_ERROR_INPUT for an index that is out of range names its position and value. */
+SLC_API SLC_MUST_USE slc_status slc_gather_run(const slc_gather_options *options,
+                                               slc_gather_result *result);
+
+/* The statistics of a run as JSON (docs/stats.md lists the keys), and the plan as text for
+ * --dry-run. The caller frees the string with free(). SLC_ERROR_MEMORY. */
+SLC_API SLC_MUST_USE slc_status slc_gather_stats_json(const slc_gather_result *result, char **out);
+SLC_API SLC_MUST_USE slc_status slc_gather_plan_text(const slc_gather_result *result, char **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

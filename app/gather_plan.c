@@ -1,0 +1,247 @@
+/* What is done with the data: each way is planned as it would run, and the one that is expected to
+ * be done first is taken. Equal times go to the simpler way, which stands first. */
+#include <math.h>
+#include <string.h>
+
+#include "app/gather_job.h"
+#include "core/checked.h"
+#include "core/print.h"
+#include "core/units.h"
+
+static const slc_sparse_choice order[SLC_GATHER_WAYS] = {SLC_SPARSE_RESIDENT, SLC_SPARSE_STREAMED,
+                                                         SLC_SPARSE_MAPPED};
+
+const char *slc_gather_way_name(slc_sparse_choice sparse) {
+    return sparse == SLC_SPARSE_RESIDENT ? "resident"
+           : sparse == SLC_SPARSE_MAPPED ? "mapped"
+                                         : "streamed";
+}
+
+static slc_gather_form form_of(slc_sparse_choice sparse) {
+    return sparse == SLC_SPARSE_STREAMED ? SLC_GATHER_STREAMED : SLC_GATHER_WHOLE;
+}
+
+static slc_gather_request make_request(const slci_gather_job *job, slc_gather_form form) {
+    const slc_gather_result *result = &job->result;
+    slc_gather_request request = {.dtype = result->data.dtype,
+                                  .rank = result->data.rank,
+                                  .index_dtype = result->index.dtype,
+                                  .n_index = result->n_index,
+                                  .axis = result->axis,
+                                  .form = form};
+    memcpy(request.shape, result->data.shape, sizeof request.shape);
+    return request;
+}
+
+/* Natural units of what a job's axes run over: the list's chunks, and the data's where it streams. */
+static void set_units(const slci_gather_job *job, const slci_gather_candidate *candidate,
+                      slc_plan_request *request) {
+    const slc_gather_setup *setup = &candidate->setup;
+    const int64_t list_unit = slc_source_next_unit(job->list, 0, 0);
+    request->unit[0] = list_unit > 1 && list_unit <= job->result.n_index ? list_unit : 0;
+    for (int d = 0; d < setup->request.rank; d++) {
+        const int axis = setup->axis_of[d];
+        if (axis >= 0 && setup->request.form == SLC_GATHER_STREAMED) {
+            const int64_t unit = slc_source_next_unit(job->data, d, 0);
+            request->unit[axis] = unit > 1 ? unit : 0;
+        }
+    }
+}
+
+static double stored_share(const slc_source *source) {
+    const int64_t bytes = slc_layout_bytes(&source->fields[0]);
+    return bytes > 0 ? (double)slc_h5_array_stored_bytes(source) / (double)bytes : 1;
+}
+
+/* Seconds to see that one index does not point into the tile of data at hand, by one thread of the
+ * host (measured: 2 to 4e-9 on a Xeon with its memory shared) and by a card (8 bytes at an H200's
+ * 4e12 a second). */
+#define HOST_LOOK_SECONDS 3e-9
+#define CUDA_LOOK_SECONDS 2e-12
+
+/* Where data streams, each index is found in one of its tiles, and looked at for every other one. */
+static slc_status plan_streamed(const slci_gather_job *job, slci_gather_candidate *candidate) {
+    slc_plan_request *request = &candidate->execution.request;
+    const double look_seconds = job->machine.device->kind == SLC_DEVICE_CUDA
+                                    ? CUDA_LOOK_SECONDS
+                                    : HOST_LOOK_SECONDS / (double)slc_pool_size(job->machine.pool);
+    const double step_seconds = request->rates.step_seconds;
+    const double touches = (double)job->result.n_index * slc_gather_touches(&candidate->setup);
+    double points = 1;
+    for (int a = 0; a < candidate->job.n_axes; a++) {
+        points *= (double)slc_max_i64(candidate->job.axes[a].extent, 1);
+    }
+    request->seconds_per_point = touches / request->rates.device_touches_per_s / points;
+    /* The planner knows one cost for all tiles, so it is told that of a tile of the whole list, and
+     * then that of the tile that it took. */
+    request->rates.step_seconds = step_seconds + look_seconds * (double)job->result.n_index;
+    SLC_TRY(slc_plan_make(&candidate->job, request, &candidate->plan));
+    const int64_t n_tile = slc_min_i64(candidate->plan.tile[0], job->result.n_index);
+    request->rates.step_seconds = step_seconds + look_seconds * (double)n_tile;
+    return slc_plan_make(&candidate->job, request, &candidate->plan);
+}
+
+/* Tiles are so small that they split chunks: perhaps it pays to keep these decoded meanwhile. */
+static slc_status plan_with_cache(const slci_gather_job *job, slci_gather_candidate *candidate) {
+    const int dim = job->result.axis > 0 ? job->result.axis : 0;
+    const int64_t bytes = slc_h5_array_row_bytes(job->data, dim);
+    slc_plan_request request = candidate->execution.request;
+    slc_plan plan;
+    if (bytes == 0 || bytes > request.host_budget_bytes - candidate->plan.smallest_host_bytes) {
+        return SLC_OK;
+    }
+    request.host_budget_bytes -= bytes;
+    request.unit_is_kept = true;
+    SLC_TRY(slc_plan_make(&candidate->job, &request, &plan));
+    if (plan.seconds_total < candidate->plan.seconds_total) {
+        candidate->execution.request = request;
+        candidate->plan = plan;
+        candidate->cache_bytes = bytes;
+    }
+    return SLC_OK;
+}
+
+static slc_status plan_way(slci_gather_job *job, int way) {
+    slci_gather_candidate *candidate = &job->candidate[way];
+    const slc_sparse_choice sparse = job->result.ways[way].sparse;
+    const slc_gather_request request = make_request(job, form_of(sparse));
+    SLC_TRY(slc_gather_choose(&request, &candidate->setup));
+    SLC_TRY(slc_gather_job_init(&candidate->setup, job->machine.device->kind, &candidate->job));
+    candidate->execution = slci_machine_execution(&job->options->run, &job->machine);
+    slc_plan_request *planned = &candidate->execution.request;
+    planned->sparse = sparse == SLC_SPARSE_STREAMED ? SLC_SPARSE_AUTO : sparse;
+    planned->stored_share[SLC_GATHER_DATA] = stored_share(job->data);
+    planned->stored_share[SLC_GATHER_INDEX] = stored_share(job->index);
+    set_units(job, candidate, planned);
+    SLC_TRY(sparse == SLC_SPARSE_STREAMED
+                ? plan_streamed(job, candidate)
+                : slc_plan_make(&candidate->job, planned, &candidate->plan));
+    return candidate->plan.unit_reads > 1 ? plan_with_cache(job, candidate) : SLC_OK;
+}
+
+/* Of the ways that would work with more of one memory only, the one that needs the least. */
+static slc_status refuse(const slci_gather_job *job) {
+    const slc_gather_way *best = NULL;
+    const slc_budget_use host = slc_budget_get(job->machine.budget, SLC_SPACE_HOST);
+    const int64_t host_bytes = host.limit_bytes - host.used_bytes;
+    for (int w = 0; w < SLC_GATHER_WAYS; w++) {
+        const slc_gather_way *way = &job->result.ways[w];
+        const bool is_better =
+            best == NULL || (way->smallest_host_bytes <= host_bytes
+                                 ? best->smallest_host_bytes > host_bytes ||
+                                       way->smallest_device_bytes < best->smallest_device_bytes
+                                 : best->smallest_host_bytes > way->smallest_host_bytes);
+        if (way->is_considered && is_better) {
+            best = way;
+        }
+    }
+    if (best->smallest_device_bytes > job->options->run.vram_bytes) {
+        return SLC_FAIL(
+            SLC_ERROR_NO_PLAN,
+            "no plan fits --vram %lld; the smallest that works is --vram %lld (data %s)",
+            (long long)job->options->run.vram_bytes, (long long)best->smallest_device_bytes,
+            slc_gather_way_name(best->sparse));
+    }
+    return SLC_FAIL(SLC_ERROR_NO_PLAN,
+                    "no plan fits --ram %lld; the smallest that works is --ram %lld (data %s)",
+                    (long long)host.limit_bytes,
+                    (long long)(host.used_bytes + best->smallest_host_bytes),
+                    slc_gather_way_name(best->sparse));
+}
+
+slc_status slci_gather_plan(slci_gather_job *job) {
+    const slc_sparse_choice wanted = job->options->run.sparse;
+    int n_considered = 0;
+    for (int w = 0; w < SLC_GATHER_WAYS; w++) {
+        slc_gather_way *way = &job->result.ways[w];
+        way->sparse = order[w];
+        way->is_considered = (wanted == SLC_SPARSE_AUTO || wanted == order[w]) &&
+                             (!job->is_form_fixed || job->form == form_of(order[w]));
+        n_considered += way->is_considered;
+    }
+    if (n_considered == 0) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "--sparse %s: the checkpoint was begun with the data %s, and tiles of both "
+                        "differ; leave --sparse out, or begin anew",
+                        slc_gather_way_name(wanted),
+                        job->form == SLC_GATHER_STREAMED ? "streamed" : "resident or mapped");
+    }
+    for (int w = 0; w < SLC_GATHER_WAYS; w++) {
+        slc_gather_way *way = &job->result.ways[w];
+        if (!way->is_considered) {
+            continue;
+        }
+        const slc_status status = plan_way(job, w);
+        if (status != SLC_OK && status != SLC_ERROR_NO_PLAN) {
+            return status;
+        }
+        const slc_plan *plan = &job->candidate[w].plan;
+        way->is_possible = status == SLC_OK;
+        way->seconds = plan->seconds_total;
+        way->smallest_device_bytes = plan->smallest_device_bytes;
+        way->smallest_host_bytes = plan->smallest_host_bytes;
+    }
+    return slci_gather_fastest(job) >= 0 ? SLC_OK : refuse(job);
+}
+
+int slci_gather_fastest(const slci_gather_job *job) {
+    int fastest = -1;
+    for (int w = 0; w < SLC_GATHER_WAYS; w++) {
+        const slc_gather_way *way = &job->result.ways[w];
+        if (way->is_considered && way->is_possible &&
+            (fastest < 0 || way->seconds < job->result.ways[fastest].seconds)) {
+            fastest = w;
+        }
+    }
+    return fastest;
+}
+
+/* "expected to be the fastest: resident 1.2 s, streamed 4 s, mapped does not fit". */
+static void explain(slc_sparse_choice wanted, slc_gather_result *result) {
+    char seconds[SLCI_TEXT_BYTES];
+    size_t used = 0;
+    for (int w = 0; w < SLC_GATHER_WAYS; w++) {
+        const slc_gather_way *way = &result->ways[w];
+        if (!way->is_considered && wanted != SLC_SPARSE_AUTO) {
+            (void)slci_print(result->why, sizeof result->why, "as --sparse asks");
+            return;
+        }
+        slci_format_seconds(way->seconds, seconds);
+        used += (size_t)slci_print(result->why + used, sizeof result->why - used, "%s%s %s",
+                                   w > 0 ? ", " : "expected to be the fastest: ",
+                                   slc_gather_way_name(way->sparse),
+                                   !way->is_considered ? "is not what was begun"
+                                   : way->is_possible  ? seconds
+                                                       : "does not fit");
+    }
+}
+
+/* How often the data is moved whole: its tiles against those that differ. */
+static int64_t count_passes(const slci_gather_candidate *candidate) {
+    int64_t n_different = 1;
+    for (int d = 0; d < candidate->setup.request.rank; d++) {
+        const int axis = candidate->job.operands[SLC_GATHER_DATA].axes[d];
+        n_different *= axis >= 0 ? candidate->plan.n_tiles_of[axis] : 1;
+    }
+    return n_different > 0 ? candidate->plan.operand[SLC_GATHER_DATA].n_moves / n_different : 0;
+}
+
+void slci_gather_take(slci_gather_job *job, int taken) {
+    slc_gather_result *result = &job->result;
+    const slci_gather_candidate *candidate = &job->candidate[taken];
+    const slc_budget_use host = slc_budget_get(job->machine.budget, SLC_SPACE_HOST);
+    const int64_t used_bytes = host.used_bytes - job->cache_bytes;
+    result->sparse = result->ways[taken].sparse;
+    result->plan = candidate->plan;
+    result->plan.n_passes = count_passes(candidate);
+    result->touches = (double)result->n_index * slc_gather_touches(&candidate->setup);
+    result->rates = candidate->execution.request.rates;
+    result->host_planned_bytes =
+        used_bytes + candidate->cache_bytes + candidate->plan.host_peak_bytes;
+    result->smallest_ram_bytes = used_bytes + candidate->plan.smallest_host_bytes;
+    for (int a = 0; a < candidate->job.n_axes; a++) {
+        (void)slci_print(result->axis_names[a], sizeof result->axis_names[a], "%s",
+                         candidate->job.axes[a].name);
+    }
+    explain(job->options->run.sparse, result);
+}

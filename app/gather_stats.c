@@ -1,0 +1,176 @@
+/* What a gather did, for machines (JSON) and for people (the plan). docs/stats.md explains every
+ * key. */
+#include <math.h>
+
+#include "app/gather_job.h"
+#include "app/run_stats.h"
+#include "core/print.h"
+#include "core/units.h"
+
+#define SHAPE_BYTES 192
+
+static void list_axes(const slc_gather_result *result, const char *names[SLC_MAX_AXES]) {
+    for (int a = 0; a < SLC_MAX_AXES; a++) {
+        names[a] = result->axis_names[a];
+    }
+}
+
+static void write_shape(slci_json *json, const char *key, const slc_layout *layout) {
+    slci_json_open(json, key, '[');
+    for (int d = 0; d < layout->rank; d++) {
+        slci_json_i64(json, NULL, layout->shape[d]);
+    }
+    slci_json_close(json, ']');
+}
+
+static void write_ways(slci_json *json, const slc_gather_result *result) {
+    slci_json_open(json, "placements", '{');
+    for (int w = 0; w < SLC_GATHER_WAYS; w++) {
+        const slc_gather_way *way = &result->ways[w];
+        if (!way->is_considered) {
+            continue;
+        }
+        slci_json_open(json, slc_gather_way_name(way->sparse), '{');
+        slci_json_bool(json, "fits", way->is_possible);
+        slci_json_f64(json, "seconds", way->is_possible ? way->seconds : (double)NAN);
+        slci_json_i64(json, "vram_smallest_bytes", way->smallest_device_bytes);
+        slci_json_close(json, '}');
+    }
+    slci_json_close(json, '}');
+}
+
+static void write_plan(slci_json *json, const slc_gather_result *result) {
+    const slc_plan *plan = &result->plan;
+    const char *names[SLC_MAX_AXES];
+    list_axes(result, names);
+    slci_json_open(json, "plan", '{');
+    slci_stats_plan_shape(json, plan, names);
+    slci_json_i64(json, "vram_peak_bytes", plan->device_peak_bytes);
+    slci_json_i64(json, "staging_bytes", plan->host_peak_bytes - plan->mapped_bytes);
+    slci_json_i64(json, "mapped_bytes", plan->mapped_bytes);
+    slci_json_i64(json, "vram_smallest_bytes", plan->smallest_device_bytes);
+    slci_json_i64(json, "host_peak_bytes", result->host_planned_bytes);
+    slci_json_i64(json, "ram_smallest_bytes", result->smallest_ram_bytes);
+    slci_stats_plan_cost(json, plan);
+    slci_json_f64(json, "touches", result->touches);
+    slci_json_f64(json, "device_touches_per_second", result->rates.device_touches_per_s);
+    slci_json_f64(json, "mapped_touches_per_second", result->rates.mapped_touches_per_s);
+    write_ways(json, result);
+    slci_json_close(json, '}');
+}
+
+static void write_stats(slci_json *json, const slc_gather_result *result) {
+    const slc_engine_report *report = &result->report;
+    slci_json_open(json, NULL, '{');
+    slci_json_text(json, "device", result->device_name);
+    slci_json_bool(json, "resumed", result->is_resumed);
+    slci_json_i64(json, "context_bytes", result->context_bytes);
+    slci_json_i64(json, "vram_limit_bytes", result->vram_limit_bytes);
+    slci_json_i64(json, "vram_peak_bytes", result->vram_peak_bytes);
+    slci_json_i64(json, "ram_limit_bytes", result->ram_limit_bytes);
+    slci_json_i64(json, "host_peak_bytes", result->host_peak_bytes);
+    slci_json_i64(json, "pageable_bytes", report->pageable_bytes);
+    slci_json_i64(json, "mapped_bytes", result->plan.mapped_bytes);
+    slci_json_i64(json, "tiles", report->n_tiles);
+    slci_json_i64(json, "passes", result->plan.n_passes);
+    slci_json_i64(json, "slots", result->plan.n_slots);
+    slci_json_i64(json, "chunks_read", result->chunks_read);
+    slci_json_i64(json, "chunks_decoded", result->chunks_decoded);
+    slci_json_i64(json, "bytes_stored", result->bytes_stored);
+    slci_stats_moved(json, report);
+    slci_json_i64(json, "bytes_written", report->bytes_written);
+    slci_json_open(json, "seconds", '{');
+    slci_json_f64(json, "total", result->total_seconds);
+    slci_json_f64(json, "check", result->check_seconds);
+    slci_json_f64(json, "gather", report->seconds_total);
+    slci_stats_stages(json, report, result->write_seconds);
+    slci_json_close(json, '}');
+    slci_json_f64(json, "overlap", slc_engine_overlap(report));
+    slci_json_text(json, "bottleneck", slc_bottleneck_name(slc_engine_bottleneck(report)));
+    slci_json_i64(json, "indices", result->n_index);
+    slci_json_text(json, "dtype", slc_dtype_name(result->data.dtype));
+    write_shape(json, "data_shape", &result->data);
+    write_shape(json, "index_shape", &result->index);
+    write_shape(json, "shape", &result->out);
+    slci_json_text(json, "placement", slc_gather_way_name(result->sparse));
+    slci_json_text(json, "placement_why", result->why);
+    write_plan(json, result);
+    slci_json_close(json, '}');
+}
+
+static void stats_to(FILE *out, const void *context) {
+    slci_json json = {.file = out};
+    write_stats(&json, context);
+}
+
+/* ---- the plan --------------------------------------------------------------------------------- */
+
+static void shape_line(FILE *out, const char *name, const slc_layout *layout) {
+    char text[SHAPE_BYTES] = "a single value";
+    size_t used = 0;
+    for (int d = 0; d < layout->rank; d++) {
+        used += (size_t)slci_print(text + used, sizeof text - used, "%s%lld", d > 0 ? " x " : "",
+                                   (long long)layout->shape[d]);
+    }
+    char bytes[SLCI_TEXT_BYTES];
+    slci_format_bytes(slc_layout_bytes(layout), bytes);
+    (void)fprintf(out, "  %-22s %s of %s, %s\n", name, text, slc_dtype_name(layout->dtype), bytes);
+}
+
+/* Extents and counts along the axes: "1024 index x 65536 data". */
+static void axes_line(FILE *out, const char *name, const slc_gather_result *result,
+                      const int64_t *values, const char *rest) {
+    (void)fprintf(out, "  %-22s ", name);
+    for (int a = 0; a < result->plan.n_axes; a++) {
+        (void)fprintf(out, "%s%lld %s", a > 0 ? " x " : "", (long long)values[a],
+                      result->axis_names[a]);
+    }
+    (void)fprintf(out, "%s\n", rest);
+}
+
+static void touches_line(FILE *out, const slc_gather_result *result) {
+    char touches[SLCI_TEXT_BYTES];
+    char device[SLCI_TEXT_BYTES];
+    char mapped[SLCI_TEXT_BYTES];
+    slci_format_number(result->touches, 3, touches);
+    slci_format_number(result->rates.device_touches_per_s, 3, device);
+    slci_format_number(result->rates.mapped_touches_per_s, 3, mapped);
+    (void)fprintf(out, "  %-22s %s random, at %s/s resident and %s/s mapped\n", "touches", touches,
+                  device, mapped);
+}
+
+static void plan_to(FILE *out, const void *context) {
+    const slc_gather_result *result = context;
+    const slc_plan *plan = &result->plan;
+    char slots[SLCI_TEXT_BYTES];
+    (void)fprintf(out, "plan for %s\n", result->device_name);
+    shape_line(out, "data", &result->data);
+    shape_line(out, "indices", &result->index);
+    shape_line(out, "result", &result->out);
+    (void)fprintf(out, "  %-22s %s, %s\n", "data is", slc_gather_way_name(result->sparse),
+                  result->why);
+    touches_line(out, result);
+    axes_line(out, "tile", result, plan->tile, "");
+    (void)slci_print(slots, sizeof slots, ", %d slot(s)", plan->n_slots);
+    axes_line(out, "tiles", result, plan->n_tiles_of, slots);
+    (void)fprintf(out, "  %-22s %lld\n", "passes over the data", (long long)result->plan.n_passes);
+    slci_stats_byte_line(out, "device memory", plan->device_peak_bytes, " at most (--vram)");
+    (void)fprintf(out, "  %-22s %lld bytes\n", "smallest --vram",
+                  (long long)plan->smallest_device_bytes);
+    (void)fprintf(out, "  %-22s %lld bytes\n", "smallest --ram",
+                  (long long)result->smallest_ram_bytes);
+    slci_stats_byte_line(out, "host memory", result->host_planned_bytes, " at most (--ram)");
+    slci_stats_byte_line(out, "of it mapped", plan->mapped_bytes, "");
+    slci_stats_byte_line(out, "read and decoded", plan->bytes_read, "");
+    slci_stats_byte_line(out, "to the device", plan->bytes_h2d, "");
+    slci_stats_byte_line(out, "from the device", plan->bytes_d2h, "");
+    slci_stats_time_line(out, plan);
+}
+
+slc_status slc_gather_stats_json(const slc_gather_result *result, char **out) {
+    return slci_stats_text(stats_to, result, out);
+}
+
+slc_status slc_gather_plan_text(const slc_gather_result *result, char **out) {
+    return slci_stats_text(plan_to, result, out);
+}

@@ -1,0 +1,117 @@
+/* How a prediction runs. An image lies where the planner finds it best, resident or mapped; where
+ * it fits neither, or is told to, it passes by: its components come with their fluxes, and the
+ * image is read again for every tile of rows. */
+#include <string.h>
+
+#include "app/predict_job.h"
+#include "core/print.h"
+#include "io/model.h"
+
+/* An interrupt waits for the tiles in flight. */
+#define MOST_TILE_SECONDS 2.0
+
+/* Rows that one block of threads computes, and blocks that keep a multiprocessor busy. */
+#define CUDA_GRANULES_PER_PROCESSOR 16
+
+const char *slc_predict_place_name(slc_sparse_choice sparse) {
+    return sparse == SLC_SPARSE_RESIDENT ? "resident"
+           : sparse == SLC_SPARSE_MAPPED ? "mapped"
+                                         : "streamed";
+}
+
+static slc_predict_request make_request(const slci_predict_job *job, slc_predict_form form) {
+    const slc_predict_result *result = &job->result;
+    slc_predict_request request = {.form = form,
+                                   .n_rows = result->n_rows,
+                                   .n_components = result->n_components,
+                                   .n_channels = result->n_channels};
+    if (form != SLC_PREDICT_LIST) {
+        const slc_model_meta *model = slc_model_get_meta(job->image);
+        request.n_planes = model->n_planes;
+        request.ny = model->ny;
+        request.nx = model->nx;
+        request.dtype = model->dtype;
+        request.jy_per_unit = model->jy_per_unit;
+    }
+    return request;
+}
+
+static slc_status plan_form(slci_predict_job *job, slc_predict_form form) {
+    const slc_device_kind device = job->machine.device->kind;
+    const slc_predict_request request = make_request(job, form);
+    SLC_TRY(slc_predict_choose(&request, &job->setup));
+    SLC_TRY(slc_predict_job_init(&job->setup, device, &job->job));
+    job->execution = slci_machine_execution(&job->options->run, &job->machine);
+    slc_plan_request *planned = &job->execution.request;
+    const double terms_per_s = slc_predict_kernel_get(device)->terms_per_s(&job->machine.limits);
+    planned->seconds_per_point = (double)request.n_channels / terms_per_s;
+    planned->most_tile_seconds = MOST_TILE_SECONDS;
+    planned->parallel_units =
+        device == SLC_DEVICE_CUDA
+            ? (int64_t)job->machine.limits.n_processors * CUDA_GRANULES_PER_PROCESSOR
+            : slc_pool_size(job->machine.pool);
+    if (planned->sparse == SLC_SPARSE_STREAMED) {
+        planned->sparse = SLC_SPARSE_AUTO;
+    }
+    return slc_plan_make(&job->job, planned, &job->plan);
+}
+
+/* In words of the command line. */
+static slc_status refuse(const slci_predict_job *job) {
+    const slc_budget_use host = slc_budget_get(job->machine.budget, SLC_SPACE_HOST);
+    if (job->plan.smallest_device_bytes > job->options->run.vram_bytes) {
+        return SLC_FAIL(SLC_ERROR_NO_PLAN,
+                        "no plan fits --vram %lld; the smallest that works is --vram %lld",
+                        (long long)job->options->run.vram_bytes,
+                        (long long)job->plan.smallest_device_bytes);
+    }
+    return SLC_FAIL(SLC_ERROR_NO_PLAN,
+                    "no plan fits --ram %lld; the smallest that works is --ram %lld",
+                    (long long)host.limit_bytes,
+                    (long long)(host.used_bytes + job->plan.smallest_host_bytes));
+}
+
+/* Takes the plan that was made, or says which budget would do. */
+static slc_status take_or_refuse(slci_predict_job *job, slc_status status) {
+    if (status == SLC_ERROR_NO_PLAN) {
+        return refuse(job);
+    }
+    SLC_TRY(status);
+    slci_predict_take_plan(job);
+    slc_predict_record(&job->setup, job->machine.device->kind, &job->result.numerics);
+    return SLC_OK;
+}
+
+slc_status slci_predict_plan_streamed(slci_predict_job *job, const char *why) {
+    SLC_TRY(take_or_refuse(job, plan_form(job, SLC_PREDICT_STREAMED)));
+    job->result.sparse = SLC_SPARSE_STREAMED;
+    (void)slci_print(job->result.why, sizeof job->result.why, "streamed: %s", why);
+    return SLC_OK;
+}
+
+slc_status slci_predict_plan(slci_predict_job *job) {
+    const slc_sparse_choice asked = job->options->run.sparse;
+    if (job->image == NULL) {
+        return take_or_refuse(job, plan_form(job, SLC_PREDICT_LIST));
+    }
+    if (asked == SLC_SPARSE_STREAMED) {
+        return slci_predict_plan_streamed(job, "as was asked for");
+    }
+    const slc_status status = plan_form(job, SLC_PREDICT_IMAGE);
+    if (status == SLC_ERROR_NO_PLAN && asked == SLC_SPARSE_AUTO) {
+        return slci_predict_plan_streamed(job, "neither resident nor mapped does it fit");
+    }
+    SLC_TRY(take_or_refuse(job, status));
+    const slc_plan_operand *image = &job->plan.operand[SLC_PREDICT_PIXELS];
+    job->result.sparse =
+        image->placement == SLC_PLACE_MAPPED ? SLC_SPARSE_MAPPED : SLC_SPARSE_RESIDENT;
+    (void)slci_print(job->result.why, sizeof job->result.why, "%s", image->why);
+    return SLC_OK;
+}
+
+void slci_predict_take_plan(slci_predict_job *job) {
+    const slc_budget_use host = slc_budget_get(job->machine.budget, SLC_SPACE_HOST);
+    job->result.plan = job->plan;
+    job->result.host_planned_bytes = host.used_bytes + job->plan.host_peak_bytes;
+    job->result.smallest_ram_bytes = host.used_bytes + job->plan.smallest_host_bytes;
+}

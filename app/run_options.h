@@ -1,0 +1,57 @@
+/* What every job of the program takes besides its own options: budgets, device, threads, and whom to
+ * tell. Each job's options hold one of these as `run`; zero means the default but for the budgets,
+ * which have none.
+ *
+ *     slc_image_options options;
+ *     slc_image_options_init(&options);
+ *     options.run.vram_bytes = 256 << 20;
+ *     options.run.ram_bytes = 1 << 30;
+ */
+#ifndef SLC_APP_RUN_OPTIONS_H
+#define SLC_APP_RUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/log.h"
+#include "ooc/execute.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Called from the engine's thread: `done` of `total` things called `thing` ("rows"; "" for none) of
+ * the stage ("surveying"). Both texts have static storage. */
+typedef void (*slc_progress_function)(void *context, const char *stage, const char *thing,
+                                      double done, double total);
+
+/* All pointers are lent for the call. */
+typedef struct slc_run_options {
+    int64_t vram_bytes; /* budgets: zero is zero */
+    int64_t ram_bytes;
+    slc_device_choice device;
+    int cuda_index;
+    int n_threads; /* 0: as many as the process may use */
+    bool overwrite;
+    bool dry_run;             /* look at the inputs and plan; compute and write nothing */
+    slc_sparse_choice sparse; /* where arrays that are touched at random go */
+    slc_rates rates;          /* of this machine, for the plan; zeros: see `probes` */
+    bool probes; /* measure what this machine does, within the budgets, in well under */
+                 /* a second, where no earlier measurement is kept; else assume it */
+    const char *cache_folder; /* where measurements are kept, made where missing; NULL: nowhere */
+    const char *checkpoint_path; /* NULL: none; docs/checkpoint.md */
+    double checkpoint_seconds;   /* between two states; 0: SLC_CHECKPOINT_EVERY_SECONDS */
+    bool resume;                 /* go on with what the checkpoint holds */
+    slc_trace *trace;            /* NULL: none */
+    slc_log *log;
+    slc_progress_function progress;
+    void *progress_context;
+    const volatile int *cancel; /* not 0: stop with SLC_ERROR_INTERRUPTED */
+    /* Tests only: the device to use instead of opening one. NULL otherwise. */
+    slc_device *use_device;
+} slc_run_options;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,84 @@
+#include "app/run_stats.h"
+
+#include <stdlib.h>
+
+#include "core/units.h"
+
+void slci_stats_moved(slci_json *json, const slc_engine_report *report) {
+    slci_json_i64(json, "bytes_read", report->bytes_read);
+    slci_json_i64(json, "bytes_tier", report->bytes_tier);
+    slci_json_i64(json, "bytes_h2d", report->bytes_h2d);
+    slci_json_i64(json, "bytes_d2h", report->bytes_d2h);
+}
+
+void slci_stats_stages(slci_json *json, const slc_engine_report *report,
+                       double more_write_seconds) {
+    slci_json_f64(json, "read", report->seconds_read);
+    slci_json_f64(json, "h2d", report->seconds_h2d);
+    slci_json_f64(json, "kernel", report->seconds_kernel);
+    slci_json_f64(json, "d2h", report->seconds_d2h);
+    slci_json_f64(json, "write", report->seconds_write + more_write_seconds);
+}
+
+void slci_stats_plan_shape(slci_json *json, const slc_plan *plan, const char *const *axis_names) {
+    slci_json_open(json, "tile", '{');
+    for (int a = 0; a < plan->n_axes; a++) {
+        slci_json_i64(json, axis_names[a], plan->tile[a]);
+    }
+    slci_json_close(json, '}');
+    slci_json_open(json, "order", '[');
+    for (int d = 0; d < plan->n_axes; d++) {
+        slci_json_text(json, NULL, axis_names[plan->order[d]]);
+    }
+    slci_json_close(json, ']');
+    slci_json_i64(json, "tiles", plan->n_tiles);
+    slci_json_i64(json, "passes", plan->n_passes);
+    slci_json_i64(json, "slots", plan->n_slots);
+}
+
+void slci_stats_plan_cost(slci_json *json, const slc_plan *plan) {
+    slci_json_i64(json, "bytes_read", plan->bytes_read);
+    slci_json_i64(json, "bytes_tier", plan->bytes_tier);
+    slci_json_i64(json, "bytes_h2d", plan->bytes_h2d);
+    slci_json_i64(json, "bytes_d2h", plan->bytes_d2h);
+    slci_json_f64(json, "chunk_reads_per_pass", plan->unit_reads);
+    slci_json_open(json, "seconds", '{');
+    slci_json_f64(json, "total", plan->seconds_total);
+    slci_json_f64(json, "read", plan->seconds_read);
+    slci_json_f64(json, "h2d", plan->seconds_h2d);
+    slci_json_f64(json, "kernel", plan->seconds_kernel);
+    slci_json_f64(json, "d2h", plan->seconds_d2h);
+    slci_json_f64(json, "write", plan->seconds_write);
+    slci_json_close(json, '}');
+    slci_json_text(json, "bottleneck", slc_bottleneck_name(plan->bottleneck));
+}
+
+void slci_stats_byte_line(FILE *out, const char *name, int64_t bytes, const char *rest) {
+    char text[SLCI_TEXT_BYTES];
+    slci_format_bytes(bytes, text);
+    (void)fprintf(out, "  %-22s %s%s\n", name, text, rest);
+}
+
+void slci_stats_time_line(FILE *out, const slc_plan *plan) {
+    char seconds[SLCI_TEXT_BYTES];
+    slci_format_seconds(plan->seconds_total, seconds);
+    (void)fprintf(out, "  %-22s %s, limited by the %s\n", "expected time", seconds,
+                  slc_bottleneck_name(plan->bottleneck));
+}
+
+slc_status slci_stats_text(slci_text_writer writer, const void *context, char **out) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    if (file == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the report");
+    }
+    writer(file, context);
+    const int failed = ferror(file);
+    if (fclose(file) != 0 || failed != 0) {
+        free(text);
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the report");
+    }
+    *out = text;
+    return SLC_OK;
+}

@@ -1,0 +1,47 @@
+/* What the statistics of every job say alike: what moved, stages, the plan. docs/stats.md lists the
+ * keys. Internal to app.
+ *
+ *     slci_json_open(&json, NULL, '{');
+ *     slci_stats_moved(&json, &report);
+ */
+#ifndef SLC_APP_RUN_STATS_H
+#define SLC_APP_RUN_STATS_H
+
+#include <stdio.h>
+
+#include "app/json.h"
+#include "core/status.h"
+#include "ooc/engine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Members in the order of the keys; `json` has an open object. */
+
+/* bytes_read … bytes_d2h. */
+void slci_stats_moved(slci_json *json, const slc_engine_report *report);
+
+/* read, h2d, kernel, d2h, and write with `more_write_seconds` added. */
+void slci_stats_stages(slci_json *json, const slc_engine_report *report, double more_write_seconds);
+
+/* tile and order, by the names of the axes [n_axes]; then tiles, passes and slots. */
+void slci_stats_plan_shape(slci_json *json, const slc_plan *plan, const char *const *axis_names);
+
+/* bytes_read, bytes_h2d, bytes_d2h; then chunk_reads_per_pass, seconds and bottleneck. */
+void slci_stats_plan_cost(slci_json *json, const slc_plan *plan);
+
+/* One line of a plan for people: a name, an amount of bytes, and what follows it. */
+void slci_stats_byte_line(FILE *out, const char *name, int64_t bytes, const char *rest);
+
+/* The last line of a plan: expected time and bottleneck. */
+void slci_stats_time_line(FILE *out, const slc_plan *plan);
+
+/* What writer(file, context) writes, as a string that the caller frees. SLC_ERROR_MEMORY. */
+typedef void (*slci_text_writer)(FILE *out, const void *context);
+SLC_MUST_USE slc_status slci_stats_text(slci_text_writer writer, const void *context, char **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,99 @@
+# Sourced after support_program.sh by the tests that kill runs: makes a small set, images it without a
+# break, and then kills and resumes runs of the same command under other budgets and threads.
+#
+# What a killed run leaves beside its checkpoint are temporary files of its outputs; none is under a final
+# name.
+
+"$program" image none -o none.h5 --checkpoint none >.out 2>.err
+if grep -q 'without xxHash' .err; then
+    echo "this build has no xxHash, and so no checkpoints: not run"
+    exit 77
+fi
+
+common=(--no-progress --no-probe --ram 64M --device host)
+
+# What a run says it found; it must not depend on how often the run was killed.
+totals() {
+    grep -E '^  "(visibilities_|samples_|weight_sum|abs_sum|peak|rms)' "$1"
+}
+
+make_image_set() {
+    run simulate -o set.uvh5 --array vla-d --rows 12000 --channels 2 --no-progress
+    image=(image set.uvh5 --size 96 --channels-out 2 --weight uniform "${common[@]}")
+    accepts "" "${image[@]}" --vram 12M -o whole.h5 --psf whole_psf.h5 --stats whole.json
+}
+
+same_image() {
+    check "the image is another one" cmp whole.h5 broken.h5
+    check "the PSF is another one" cmp whole_psf.h5 broken_psf.h5
+    check "the totals are others" cmp <(totals whole.json) <(totals broken.json)
+    check "the checkpoint is still there" [ ! -e ck ]
+    check "the journal is still there" [ ! -e ck.journal ]
+}
+
+# kill_and_resume KILLS SAME COMMAND…: runs the command with a checkpoint until it comes through, killing
+# it at random moments, again and again until it was killed so often. SAME checks each result.
+kill_and_resume() {
+    local wanted=$1 same=$2 n_killed=0 n_done=0 n_resumed=0 pid vram threads pause begin whole_ms
+    shift 2
+    # Moments within the time that a whole run takes here and now.
+    begin=$(date +%s%N)
+    run "$@" --vram 12M --overwrite --checkpoint ck --every 2ms
+    [[ $code -eq 0 ]] || fail "a run with a checkpoint left with $code: $(cat .err)"
+    $same
+    whole_ms=$((($(date +%s%N) - begin) / 1000000 + 20))
+    while [[ $n_killed -lt $wanted ]]; do
+        vram=$((9 + RANDOM % 8))M
+        threads=$((1 + RANDOM % 3))
+        "$program" "$@" --vram $vram --threads $threads --overwrite --checkpoint ck --every 2ms \
+            --resume >broken.out 2>broken.err &
+        pid=$!
+        pause=$((RANDOM % whole_ms))
+        sleep "$((pause / 1000)).$(printf '%03d' $((pause % 1000)))"
+        kill -KILL $pid 2>/dev/null
+        wait $pid 2>/dev/null
+        code=$?
+        if [[ $code -eq 137 ]]; then
+            n_killed=$((n_killed + 1))
+        elif [[ $code -eq 0 ]]; then
+            n_done=$((n_done + 1))
+            $same
+        else
+            fail "a resumed run left with $code: $(cat broken.err)"
+            return
+        fi
+        if grep -q 'going on with' broken.err; then
+            n_resumed=$((n_resumed + 1))
+        fi
+        rm -f ./*.part-*
+    done
+    run "$@" --vram 12M --overwrite --checkpoint ck --resume
+    [[ $code -eq 0 ]] || fail "the last run left with $code: $(cat .err)"
+    $same
+    echo "$n_killed runs killed, $n_resumed had resumed another, $((n_done + 1)) came through"
+}
+
+# Pixels of the image by the antennas of the set's rows: any integers that are no larger than the image do.
+make_gather() {
+    gather=(gather whole.h5:/image --index set.uvh5:/Header/ant_1_array --axis 2 "${common[@]}")
+    accepts "" "${gather[@]}" --vram 12M -o gathered.h5:/v
+}
+
+same_gather() {
+    check "the gathered array is another one" cmp gathered.h5 broken_g.h5
+    check "the checkpoint is still there" [ ! -e ck ]
+}
+
+make_predict() {
+    local k
+    for k in {1..400}; do
+        printf 'l=0.0%03d m=-0.00%02d flux=0.%d\n' $((k * 7 % 600)) $((k * 13 % 100)) "$k"
+    done >sky.txt
+    predict=(predict --model sky.txt set.uvh5 "${common[@]}")
+    accepts "" "${predict[@]}" --vram 12M -o predicted.uvh5
+}
+
+same_predict() {
+    check "the predicted set is another one" cmp predicted.uvh5 broken.uvh5
+    check "the checkpoint is still there" [ ! -e ck ]
+}

@@ -1,0 +1,49 @@
+#include "tests/support/test_support.h"
+
+#include "app/dataset_name.h"
+
+static void divides_at_the_last_colon(void **state) {
+    (void)state;
+    slci_dataset_name name;
+    TEST_OK(slci_dataset_name_parse("in.h5:/data", &name));
+    assert_string_equal(name.path, "in.h5");
+    assert_string_equal(name.dataset, "/data");
+    TEST_OK(slci_dataset_name_parse("/a:/b/c:d.h5:/g/h", &name));
+    assert_string_equal(name.path, "/a:/b/c:d.h5");
+    assert_string_equal(name.dataset, "/g/h");
+}
+
+static void parts_must_be_there(void **state) {
+    (void)state;
+    static const char *const bad[] = {"", "in.h5", "in.h5:data", ":/data", "in.h5:/", "in.h5/data"};
+    slci_dataset_name name;
+    for (int64_t k = 0; k < TEST_COUNT(bad); k++) {
+        TEST_FAILS(slci_dataset_name_parse(bad[k], &name), SLC_ERROR_ARGUMENT,
+                   "names no dataset: expected FILE:/DATASET, such as in.h5:/data");
+    }
+}
+
+static void long_names_are_refused(void **state) {
+    (void)state;
+    static char text[SLC_PATH_BYTES + 16];
+    slci_dataset_name name;
+    memset(text, 'x', SLC_PATH_BYTES);
+    memcpy(text + SLC_PATH_BYTES, ":/d", 4);
+    TEST_FAILS(slci_dataset_name_parse(text, &name), SLC_ERROR_ARGUMENT, "too long");
+    TEST_OK(slci_dataset_name_parse(text + 1, &name));
+    memset(text, 'x', SLCI_DATASET_BYTES + 8);
+    memcpy(text, "f:/", 3);
+    text[SLCI_DATASET_BYTES + 2] = '\0';
+    TEST_FAILS(slci_dataset_name_parse(text, &name), SLC_ERROR_ARGUMENT, "too long");
+    text[SLCI_DATASET_BYTES + 1] = '\0';
+    TEST_OK(slci_dataset_name_parse(text, &name));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(divides_at_the_last_colon),
+        cmocka_unit_test(parts_must_be_there),
+        cmocka_unit_test(long_names_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
