@@ -6,7 +6,8 @@
 #   tests/lint/lint_*.py           lint_<name>
 #   tests/bench/bench_<name>.c     an executable, not a test; bench_<name>.cu joins it, or makes one,
 #                                  where CUDA is built in
-#   examples/<nn_name>/*.c         example_<nn_name>, and a test if run.sh lies beside it
+#   examples/<nn_name>/*.c         example_<nn_name>, and a test if run.sh lies beside it; *.cu joins
+#                                  it where CUDA is built in
 #
 # Labels follow from names: *_cuda is gpu, *_fault is fault, *_slow is slow, lint is lint, the rest
 # cpu; SLUICE_EVERY_DEVICE names those that also run on a card. A script leaves with 77 when it could not run; a cmocka program in which every case was
@@ -29,7 +30,7 @@ endif()
 
 # Tests that open every device of the machine: without a card they cover the host device alone.
 set(SLUICE_EVERY_DEVICE test_core_array test_core_device test_kernels_direct_bits
-    test_app_image_budget)
+    test_app_image_budget test_app_gather)
 
 function(sluice_set_test_properties test stem)
     set(seconds 120)
@@ -40,6 +41,9 @@ function(sluice_set_test_properties test stem)
         set(seconds 300)
     elseif(stem MATCHES "_slow$")
         set(label slow)
+        if(test MATCHES "^lint_")
+            set(label "lint;slow")
+        endif()
         set(seconds 600)
     elseif(test MATCHES "^lint_")
         set(label lint)
@@ -74,6 +78,22 @@ if(SLUICE_TESTS)
     endif()
 endif()
 
+# Calls of the library's own that a test makes fail: those that test_calls.c lists, and open.
+function(sluice_wrap_calls test)
+    set(calls "${PROJECT_SOURCE_DIR}/tests/support/wrap/test_calls.c")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${calls}")
+    target_sources(${test} PRIVATE "${calls}")
+    file(STRINGS "${calls}" lines REGEX "^WRAP[A-Z_]*\\([A-Z0-9_]+, ")
+    set(names open)
+    foreach(line IN LISTS lines)
+        string(REGEX REPLACE "^WRAP[A-Z_]*\\([A-Z0-9_]+, ([A-Za-z0-9_]+),.*" "\\1" name "${line}")
+        list(APPEND names ${name})
+    endforeach()
+    foreach(name IN LISTS names)
+        target_link_options(${test} PRIVATE "LINKER:--wrap=${name}")
+    endforeach()
+endfunction()
+
 # ---- cmocka programs --------------------------------------------------------------------------
 if(SLUICE_HAVE_CMOCKA)
     file(GLOB support CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/support/*.c")
@@ -101,12 +121,8 @@ if(SLUICE_HAVE_CMOCKA)
         target_include_directories(${test} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
         target_link_libraries(${test} PRIVATE
             sluice_flags sluice_static sluice_dependencies sluice_CMOCKA)
-        if(test STREQUAL "test_app_image_fault")
-            # Calls of the library's own that the test makes fail.
-            foreach(name malloc calloc realloc H5Dread pwrite fsync renameat2
-                pthread_create)
-                target_link_options(${test} PRIVATE "LINKER:--wrap=${name}")
-            endforeach()
+        if(name MATCHES "^(image|gather|predict|checkpoint|engine)_fault")
+            sluice_wrap_calls(${test})
         endif()
         add_test(NAME ${test}
             COMMAND bash "${PROJECT_SOURCE_DIR}/tests/support/run_cmocka" $<TARGET_FILE:${test}>)
@@ -177,6 +193,10 @@ if(SLUICE_EXAMPLES)
         file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.c")
         if(NOT sources)
             continue()
+        endif()
+        if(SLUICE_HAVE_CUDA)
+            file(GLOB found CONFIGURE_DEPENDS "${folder}/*.cu")
+            list(APPEND sources ${found})
         endif()
         # Examples see what a user sees: the shared library and its public headers, no private flags
         # but the warnings.

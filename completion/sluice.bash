@@ -5,24 +5,35 @@ _sluice() {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     local job=${COMP_WORDS[1]:-}
-    local image_options="--output --psf --stats --overwrite --dry-run --size --scale --centre
-        --weight --channels-out --complex --epsilon --pol --channels --times --uv-range
-        --weight-by-time --unit-weights --autos --conjugate --phase-centre --vram --ram --device
-        --threads --quiet --verbose --no-progress --version --help"
+    local bench_options="--quick --json --work --vram --ram --device --threads --quiet --verbose
+        --no-progress --version --help"
+    local gather_options="--index --output --axis --coordinates --sparse --stats --trace --report
+        --checkpoint --every --resume --overwrite --dry-run --vram --ram --device --threads
+        --no-probe --quiet --verbose --no-progress --version --help"
+    local image_options="--output --psf --stats --trace --report --checkpoint --every --resume
+        --overwrite --dry-run --size --scale --centre --weight --channels-out --complex --epsilon
+        --pol --channels --times --uv-range --weight-by-time --unit-weights --autos --conjugate
+        --phase-centre --vram --ram --device --threads --no-probe --quiet --verbose --no-progress
+        --version --help"
     local info_options="--json --no-scan --phase-centre --quiet --verbose --no-progress --version
         --help"
+    local predict_options="--model --output --sparse --stats --trace --report --checkpoint --every
+        --resume --overwrite --dry-run --vram --ram --device --threads --no-probe --quiet --verbose
+        --no-progress --version --help"
     local simulate_options="--output --zstd --overwrite --array --rows --channels --freq
         --channel-width --ra --dec --hours --pols --sky --noise --seed --threads --quiet --verbose
         --no-progress --version --help"
     local words=""
     COMPREPLY=()
     if [[ $COMP_CWORD -eq 1 ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "image info simulate help --help --version" -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W "bench gather image info predict simulate help --help --version" -- "$current")
         return
     fi
     case $job:$previous in
-    help:*) words="image info simulate" ;;
-    image:--device) words="auto host cuda cuda:0" ;;
+    help:*) words="bench gather image info predict simulate" ;;
+    bench:bench) words="engine" ;;
+    bench:--device | gather:--device | image:--device | predict:--device) words="auto host cuda cuda:0" ;;
+    gather:--sparse | predict:--sparse) words="auto resident mapped streamed" ;;
     image:--pol) words="I XX YY RR LL" ;;
     image:--weight) words="natural uniform briggs:0" ;;
     simulate:--array) words="vla-d meerkat mwa" ;;
@@ -30,8 +41,11 @@ _sluice() {
     *)
         if [[ $current == -* ]]; then
             case $job in
+            bench) words=$bench_options ;;
+            gather) words=$gather_options ;;
             image) words=$image_options ;;
             info) words=$info_options ;;
+            predict) words=$predict_options ;;
             simulate) words=$simulate_options ;;
             esac
         fi

@@ -15,8 +15,8 @@ int main(int argc, char **argv) {
     options.n_inputs = 1;
     options.outputs = outputs;
     options.n_outputs = 1;
-    options.vram_bytes = 64 << 20; /* budgets have no default: the library never takes its own */
-    options.ram_bytes = 512 << 20;
+    options.run.vram_bytes = 64 << 20; /* budgets have no default: zero is zero */
+    options.run.ram_bytes = 512 << 20;
 
     slc_image_result result;
     const slc_status status = slc_image_run(&options, &result);

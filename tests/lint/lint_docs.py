@@ -7,7 +7,7 @@ import re
 
 import _tree as tree
 
-JOBS = ("image", "info", "simulate")
+JOBS = ("bench", "gather", "image", "info", "predict", "simulate")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 complaints = []
 

@@ -21,7 +21,7 @@ FOREIGN = [
     (r"(hdf5|H5[A-Z]\w*)(\.h|/)", r"io/(h5_\w+|uvh5\w*)\.[ch]$"),
     (r"(cuda|cublas|cufft|cub/|thrust/|nvrtc|cooperative_groups|device_launch)",
      r"(core/device_cuda\.[ch]|core/\w*_cuda\w*\.(h|cu)|kernels/(\w+\.cuh?|\w*_cuda\w*\.[ch]))$"),
-    (r"(fitsio|longnam)\.h", r"io/fits_cfitsio\.c$"),
+    (r"(fitsio|longnam)\.h", r"io/(model_)?fits_cfitsio\.c$"),
     (r"png\.h", r"io/png_libpng\.c$"),
     (r"zip\.h", r"io/npz_libzip\.c$"),
     (r"zstd\w*\.h", r"io/\w+\.[ch]$"),
