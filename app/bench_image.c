@@ -1,4 +1,5 @@
-/* The set is as large as makes the pass last about a second; a sixteenth of it is room for a few tiles. */
+/* The set is as large as makes the pass last about a second; a sixteenth of it is room for a few
+ * tiles. */
 #include "app/bench_image.h"
 
 #include <errno.h>

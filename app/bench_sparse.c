@@ -1,19 +1,22 @@
-/* One array, read by the kernel of kernels/touch.h: what a job over mapped memory gets at best. */
+/* The kernel of kernels/touch.h gives what a job over mapped memory gets at best. The gather job reads
+ * the same number of elements at the same kind of places, but by a list that is streamed in, and its
+ * result is streamed out; what the data is does not matter, so its source delivers nothing. */
 #include "app/bench_sparse.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "core/checked.h"
-#include "core/host_memory.h"
+#include "core/source_null.h"
+#include "kernels/gather_kernel.h"
 #include "kernels/touch.h"
 
+#define MIB (INT64_C(1) << 20)
 #define GIB (INT64_C(1) << 30)
 #define TOUCHES 10000000
 
 #define MOST_BYTES (64 * GIB)
 #define QUICK_BYTES (4 * GIB)
-#define HOST_BYTES GIB
 
 typedef struct mapped_array {
     const slci_machine *machine;
@@ -32,8 +35,6 @@ static slc_status open_array(mapped_array *self, int64_t bytes) {
     SLC_TRY(slc_budget_reserve(self->machine->budget, SLC_SPACE_DEVICE, unit, "sum"));
     self->device_bytes = unit;
     SLC_TRY(slc_mapped_allocate(device, bytes, &self->mapped));
-    /* On the host device nothing has touched it, and pages of zeros are one page. */
-    SLC_TRY(slci_host_touch(self->machine->pool, self->mapped.host, bytes));
     SLC_TRY(slc_device_allocate(device, unit, &self->d_sum));
     SLC_TRY(slc_stream_create(device, &self->stream));
     SLC_TRY(slc_event_create(device, &self->begin));
@@ -76,12 +77,10 @@ static slc_status touch_once(mapped_array *self, int64_t bytes, int64_t first, d
     return SLC_OK;
 }
 
-slc_status slci_bench_sparse_run(const slci_bench_options *options, const slci_machine *machine,
-                                 slci_bench_sparse *out) {
+/* ---- by a bare kernel -------------------------------------------------------------------------- */
+
+static slc_status measure_bare(const slci_machine *machine, int64_t bytes, double *per_s) {
     mapped_array self = {.machine = machine};
-    const bool is_cuda = machine->device->kind == SLC_DEVICE_CUDA;
-    const int64_t most = !is_cuda ? HOST_BYTES : options->is_quick ? QUICK_BYTES : MOST_BYTES;
-    const int64_t bytes = slc_min_i64(most, options->run.ram_bytes / 2);
     slc_status status = SLC_OK;
     SLC_TRY_GOTO(done, open_array(&self, bytes));
     double best = INFINITY;
@@ -90,7 +89,75 @@ slc_status slci_bench_sparse_run(const slci_bench_options *options, const slci_m
         SLC_TRY_GOTO(done, touch_once(&self, bytes, (int64_t)i * TOUCHES, &seconds));
         best = fmin(best, seconds);
     }
-    *out = (slci_bench_sparse){.bytes = bytes, .touches_per_s = TOUCHES / best};
+    *per_s = TOUCHES / best;
 done:
     return close_array(&self, status);
+}
+
+/* ---- by the engine ----------------------------------------------------------------------------- */
+
+typedef struct gather_run {
+    slc_gather_setup setup;
+    slc_job job;
+    slc_binding bindings[SLC_GATHER_N_OPERANDS];
+    int64_t *index; /* [TOUCHES] */
+} gather_run;
+
+static slc_status make_gather(const slci_machine *machine, int64_t bytes, gather_run *run) {
+    const int64_t n = bytes / (int64_t)sizeof(float);
+    const slc_gather_request request = {.dtype = SLC_F32,
+                                        .rank = 1,
+                                        .shape = {n},
+                                        .index_dtype = SLC_I64,
+                                        .n_index = TOUCHES,
+                                        .form = SLC_GATHER_WHOLE};
+    slc_layout layout;
+    SLC_TRY(slc_gather_choose(&request, &run->setup));
+    SLC_TRY(slc_gather_job_init(&run->setup, machine->device->kind, &run->job));
+    run->index = malloc(TOUCHES * sizeof *run->index);
+    if (run->index == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for %d indices", TOUCHES);
+    }
+    for (int64_t i = 0; i < TOUCHES; i++) {
+        run->index[i] = slc_touch_place(i, n);
+    }
+    SLC_TRY(slc_job_full_layout(&run->job, SLC_GATHER_DATA, &layout));
+    SLC_TRY(slci_source_create_null("data", &layout, &run->bindings[SLC_GATHER_DATA].source));
+    SLC_TRY(slc_job_full_layout(&run->job, SLC_GATHER_INDEX, &layout));
+    SLC_TRY(slc_source_create_memory("index", &layout, run->index,
+                                     &run->bindings[SLC_GATHER_INDEX].source));
+    SLC_TRY(slc_job_full_layout(&run->job, SLC_GATHER_OUT, &layout));
+    return slci_sink_create_null("out", &layout, &run->bindings[SLC_GATHER_OUT].sink);
+}
+
+static slc_status measure_gather(const slci_bench_options *options, const slci_machine *machine,
+                                 int64_t bytes, double *per_s) {
+    gather_run run = {.index = NULL};
+    slc_status status = SLC_OK;
+    SLC_TRY_GOTO(done, make_gather(machine, bytes, &run));
+    slc_execution execution = slci_machine_execution(&options->run, machine);
+    execution.request.sparse = SLC_SPARSE_MAPPED;
+    execution.request.seconds_per_point = 1 / machine->rates.mapped_touches_per_s;
+    execution.engine.bindings = run.bindings;
+    slc_plan plan;
+    slc_engine_report report;
+    SLC_TRY_GOTO(done, slc_execute(&run.job, &execution, &plan, &report));
+    *per_s = TOUCHES / report.seconds_total;
+done:
+    slc_source_destroy(run.bindings[SLC_GATHER_DATA].source);
+    slc_source_destroy(run.bindings[SLC_GATHER_INDEX].source);
+    slc_sink_destroy(run.bindings[SLC_GATHER_OUT].sink);
+    free(run.index);
+    return status;
+}
+
+slc_status slci_bench_sparse_run(const slci_bench_options *options, const slci_machine *machine,
+                                 slci_bench_sparse *out) {
+    const int64_t most = options->is_quick ? QUICK_BYTES : MOST_BYTES;
+    slci_bench_sparse result = {.bytes = slc_min_i64(most, options->run.ram_bytes / 3)};
+    result.bytes -= result.bytes % MIB;
+    SLC_TRY(measure_bare(machine, result.bytes, &result.bare_per_s));
+    SLC_TRY(measure_gather(options, machine, result.bytes, &result.gather_per_s));
+    *out = result;
+    return SLC_OK;
 }

@@ -1,6 +1,8 @@
 /* `sluice bench engine`: what the engine reaches on this machine, as a table or as JSON. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/bench_engine.h"
 #include "app/cmd_run.h"
@@ -30,8 +32,8 @@ static const slci_arg bench_args[] = {
 
 static const char bench_usage[] =
     "usage: sluice bench engine [options]\n\n"
-    "Measures what the engine reaches on this machine, each figure beside the machine's own limit,\n"
-    "measured in the same run.\n";
+    "Measures what the engine reaches on this machine, each figure beside the machine's own\n"
+    "limit, measured in the same run.\n";
 
 /* ---- as a table ------------------------------------------------------------------------------- */
 
@@ -117,6 +119,10 @@ static slc_status run_bench(slci_program *program, void *target) {
                         "'%.80s' is no benchmark: expected sluice bench engine (sluice bench "
                         "--help says more)",
                         operands->n == 0 ? "" : operands->words[operands->n - 1]);
+    }
+    if (access(arguments->folder, W_OK | X_OK) != 0) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "--work %s: cannot write there: %s", arguments->folder,
+                        strerror(errno));
     }
     SLC_TRY(slci_run_begin(program, &arguments->run));
     slci_bench_options options = {.run = arguments->run.options,

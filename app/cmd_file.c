@@ -1,3 +1,5 @@
+/* A device or pipe has no folder in which something could be renamed over it, so it is opened by its
+ * own name; everything else goes through a temporary file. */
 #include "app/cmd_file.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* A path may hold any character and a dataset's name begins with a slash, so the place where the one
+ * ends and the other begins is looked for from the end. */
 #include "app/dataset_name.h"
 
 #include <string.h>

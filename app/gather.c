@@ -23,7 +23,7 @@ static slc_status open_array(slci_gather_job *job, const char *path, const char 
 /* ---- shapes ----------------------------------------------------------------------------------- */
 
 /* The list's own dimensions: all of them, or all but the last. */
-static slc_status check_index(slci_gather_job *job, slc_flat_dims *dims) {
+static slc_status check_index(slci_gather_job *job) {
     const slc_layout *index = &job->result.index;
     const slc_layout *data = &job->result.data;
     const char *name = job->index->name;
@@ -31,7 +31,7 @@ static slc_status check_index(slci_gather_job *job, slc_flat_dims *dims) {
         return SLC_FAIL(SLC_ERROR_INPUT, "%s: indices must be integers, found %s", name,
                         slc_dtype_name(index->dtype));
     }
-    *dims = (slc_flat_dims){.first = 0, .n = index->rank};
+    job->list_rank = index->rank;
     if (!job->options->is_coordinates) {
         return SLC_OK;
     }
@@ -42,7 +42,7 @@ static slc_status check_index(slci_gather_job *job, slc_flat_dims *dims) {
                         name, data->rank, job->data->name,
                         index->rank < 1 ? 0LL : (long long)index->shape[index->rank - 1]);
     }
-    dims->n = index->rank - 1;
+    job->list_rank = index->rank - 1;
     return SLC_OK;
 }
 
@@ -64,12 +64,13 @@ static slc_status choose_axis(slci_gather_job *job) {
 }
 
 /* The result's shape: the list's dimensions in place of the one that is indexed, or of all. */
-static slc_status shape_output(slci_gather_job *job, const slc_flat_dims *dims) {
+static slc_status shape_output(slci_gather_job *job) {
     const slc_layout *data = &job->result.data;
     const int axis = job->result.axis;
     const int n_before = axis < 0 ? 0 : axis;
     const int n_after = axis < 0 ? 0 : data->rank - axis - 1;
-    const int rank = n_before + dims->n + n_after;
+    const int n_list = job->list_rank;
+    const int rank = n_before + n_list + n_after;
     int64_t shape[SLC_MAX_RANK];
     if (rank > SLC_MAX_RANK) {
         return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
@@ -79,25 +80,25 @@ static slc_status shape_output(slci_gather_job *job, const slc_flat_dims *dims) 
     for (int d = 0; d < n_before; d++) {
         shape[d] = data->shape[d];
     }
-    for (int d = 0; d < dims->n; d++) {
+    for (int d = 0; d < n_list; d++) {
         shape[n_before + d] = job->result.index.shape[d];
     }
     for (int d = 0; d < n_after; d++) {
-        shape[n_before + dims->n + d] = data->shape[axis + 1 + d];
+        shape[n_before + n_list + d] = data->shape[axis + 1 + d];
     }
     return slc_layout_dense(data->dtype, rank, shape, &job->result.out);
 }
 
 static slc_status open_inputs(slci_gather_job *job) {
     const slc_gather_options *o = job->options;
-    slc_flat_dims dims;
     SLC_TRY(open_array(job, o->data_path, o->data, &job->data));
     SLC_TRY(open_array(job, o->index_path, o->index, &job->index));
     job->result.data = job->data->fields[0];
     job->result.index = job->index->fields[0];
     SLC_TRY(choose_axis(job));
-    SLC_TRY(check_index(job, &dims));
-    SLC_TRY(shape_output(job, &dims));
+    SLC_TRY(check_index(job));
+    SLC_TRY(shape_output(job));
+    const slc_flat_dims dims = {.first = 0, .n = job->list_rank};
     SLC_TRY(slc_source_flatten(job->index, &dims, &job->list));
     job->result.n_index = job->list->fields[0].shape[0];
     return SLC_OK;
@@ -168,8 +169,7 @@ static slc_status run_ways(slci_gather_job *job, slc_sink *out) {
 static slc_status write_result(slci_gather_job *job) {
     const slc_layout *out = &job->result.out;
     const slc_flat_dims dims = {.first = job->result.axis < 0 ? 0 : job->result.axis,
-                                .n = job->list->shared_rank == 1 ? job->result.index.rank
-                                                                 : job->result.index.rank - 1};
+                                .n = job->list_rank};
     slc_sink *file = NULL;
     slc_sink *flat = NULL;
     slc_status status = SLC_OK;
@@ -191,7 +191,7 @@ done:
     return status;
 }
 
-/* What readers have done since `begin`, and what the ledger saw. */
+/* What readers have done, and what the ledger saw. */
 static void add_totals(slci_gather_job *job) {
     slc_gather_result *result = &job->result;
     const slc_source *const sources[] = {job->data, job->index};

@@ -31,8 +31,8 @@ typedef struct slc_gather_options {
     const char *index_path, *index;
     const char *out_path, *out;
     int axis; /* dimension of the data that is indexed; -1 is the last one, and so on */
-    bool
-        is_coordinates; /* the list's last dimension holds full coordinates; `axis` means nothing */
+    /* The list's last dimension holds full coordinates, and `axis` means nothing. */
+    bool is_coordinates;
     slc_run_options run; /* run.sparse: what is done with the data, SLC_SPARSE_STREAMED included */
 } slc_gather_options;
 

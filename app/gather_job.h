@@ -26,6 +26,7 @@ typedef struct slci_gather_job {
     slc_source *data;
     slc_source *index; /* as in the file */
     slc_source *list;  /* the same, [n_index] or [n_index, coordinates] */
+    int list_rank;     /* dimensions of `index` that `list` has as one */
     slc_h5_array_output output;
     int64_t cache_bytes; /* reserved */
     bool is_form_fixed; /* a checkpoint was begun with `form`, whose tiles another would not have */

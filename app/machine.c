@@ -1,3 +1,5 @@
+/* The order matters: rates are measured before the ledger is made, which then never sees what the
+ * measurement took; trace and checkpoint reserve their memory in it before anything is planned. */
 #include "app/machine.h"
 
 #include "app/rates.h"

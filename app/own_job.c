@@ -1,3 +1,5 @@
+/* What the program's own jobs do around slc_execute, for a job that somebody else describes: the tile
+ * function is chosen by the device that was opened, natural units come from the sources. */
 #include "app/own_job.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The keys that the statistics of all jobs have, in the order in which docs/stats.md lists them. */
 #include "app/run_stats.h"
 
 #include <stdlib.h>

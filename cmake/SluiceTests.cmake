@@ -30,7 +30,7 @@ endif()
 
 # Tests that open every device of the machine: without a card they cover the host device alone.
 set(SLUICE_EVERY_DEVICE test_core_array test_core_device test_kernels_direct_bits
-    test_app_image_budget test_app_gather)
+    test_app_image_budget test_app_gather example_02_own_kernel example_03_mapped)
 
 function(sluice_set_test_properties test stem)
     set(seconds 120)

@@ -11,13 +11,13 @@
 #include "core/device_internal.h"
 
 typedef enum slci_command_kind {
-    COMMAND_RECORD,
-    COMMAND_WAIT,
-    COMMAND_COPY,
-    COMMAND_COPY_STRIDED,
-    COMMAND_SET,
-    COMMAND_CALL,
-    COMMAND_PAUSE
+    SLCI_COMMAND_RECORD,
+    SLCI_COMMAND_WAIT,
+    SLCI_COMMAND_COPY,
+    SLCI_COMMAND_COPY_STRIDED,
+    SLCI_COMMAND_SET,
+    SLCI_COMMAND_CALL,
+    SLCI_COMMAND_PAUSE
 } slci_command_kind;
 
 typedef struct slci_command {

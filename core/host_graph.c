@@ -24,7 +24,7 @@ void slci_host_graph_destroy(slci_host_graph *graph) {
 }
 
 slc_status slci_host_graph_reserve(slci_host_graph *graph, slci_command_kind kind) {
-    if (kind == COMMAND_RECORD || kind == COMMAND_WAIT) {
+    if (kind == SLCI_COMMAND_RECORD || kind == SLCI_COMMAND_WAIT) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
                         "a stream that records a graph takes no events; end the graph first");
     }

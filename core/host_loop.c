@@ -40,7 +40,7 @@ slc_status slci_host_loop_create(slc_stream *stream, void *body, slc_loop_state 
                                  int64_t most, void **loop) {
     slci_host_graph *graph = NULL;
     SLC_TRY(slci_host_graph_create(&graph));
-    const slc_status status = slci_host_graph_reserve(graph, COMMAND_CALL);
+    const slc_status status = slci_host_graph_reserve(graph, SLCI_COMMAND_CALL);
     if (status != SLC_OK) {
         slci_host_graph_destroy(graph);
         return status;
@@ -50,7 +50,7 @@ slc_status slci_host_loop_create(slc_stream *stream, void *body, slc_loop_state 
                             .state = d_state,
                             .most = most};
     slci_command *command = &graph->command[graph->n++];
-    command->kind = COMMAND_CALL;
+    command->kind = SLCI_COMMAND_CALL;
     command->as.call.function = run_loop;
     memcpy(command->as.call.argument, &call, sizeof call);
     *loop = graph;

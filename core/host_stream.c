@@ -240,21 +240,21 @@ static void run_pause(int64_t ns) {
 
 slc_status slci_host_command_run(slc_pool *pool, const command *self) {
     switch (self->kind) {
-    case COMMAND_COPY:
+    case SLCI_COMMAND_COPY:
         return slci_host_run_copy(pool, self->as.copy.dst, self->as.copy.src, self->as.copy.bytes);
-    case COMMAND_COPY_STRIDED:
+    case SLCI_COMMAND_COPY_STRIDED:
         return slci_host_run_copy_strided(pool, self->as.strided.dst, &self->as.strided.dst_layout,
                                           self->as.strided.src, &self->as.strided.src_layout);
-    case COMMAND_SET:
+    case SLCI_COMMAND_SET:
         return slci_host_run_set(pool, self->as.set.memory, self->as.set.value, self->as.set.bytes);
-    case COMMAND_CALL:
+    case SLCI_COMMAND_CALL:
         /* The argument is this thread's own copy, so the function may write to it. */
         return self->as.call.function((void *)(uintptr_t)self->as.call.argument);
-    case COMMAND_PAUSE:
+    case SLCI_COMMAND_PAUSE:
         run_pause(self->as.pause_ns);
         return SLC_OK;
-    case COMMAND_RECORD:
-    case COMMAND_WAIT:
+    case SLCI_COMMAND_RECORD:
+    case SLCI_COMMAND_WAIT:
         break;
     }
     return SLC_FAIL(SLC_ERROR_INTERNAL, "a stream met command %d", (int)self->kind);
@@ -266,9 +266,9 @@ static void *thread_main(void *argument) {
     command next;
     while (pop(stream, &next)) {
         slc_status status = SLC_OK;
-        if (next.kind == COMMAND_RECORD) {
+        if (next.kind == SLCI_COMMAND_RECORD) {
             run_record(stream, &next);
-        } else if (next.kind == COMMAND_WAIT) {
+        } else if (next.kind == SLCI_COMMAND_WAIT) {
             status = timeline_wait(next.as.wait.line, next.as.wait.number);
             timeline_release(next.as.wait.line);
         } else if (!has_failed) {
@@ -354,7 +354,7 @@ slc_status slci_host_copy(slc_stream *stream, void *dst, const void *src, int64_
     (void)direction; /* all memory is the same memory here */
     host_stream *self = (host_stream *)stream;
     command *next = NULL;
-    SLC_TRY(push_begin(self, COMMAND_COPY, &next));
+    SLC_TRY(push_begin(self, SLCI_COMMAND_COPY, &next));
     next->as.copy.dst = dst;
     next->as.copy.src = src;
     next->as.copy.bytes = bytes;
@@ -368,7 +368,7 @@ slc_status slci_host_copy_strided(slc_stream *stream, void *dst, const slc_layou
     (void)direction;
     host_stream *self = (host_stream *)stream;
     command *next = NULL;
-    SLC_TRY(push_begin(self, COMMAND_COPY_STRIDED, &next));
+    SLC_TRY(push_begin(self, SLCI_COMMAND_COPY_STRIDED, &next));
     next->as.strided.dst = dst;
     next->as.strided.src = src;
     next->as.strided.dst_layout = *dst_layout;
@@ -380,7 +380,7 @@ slc_status slci_host_copy_strided(slc_stream *stream, void *dst, const slc_layou
 slc_status slci_host_set(slc_stream *stream, void *memory, uint8_t value, int64_t bytes) {
     host_stream *self = (host_stream *)stream;
     command *next = NULL;
-    SLC_TRY(push_begin(self, COMMAND_SET, &next));
+    SLC_TRY(push_begin(self, SLCI_COMMAND_SET, &next));
     next->as.set.memory = memory;
     next->as.set.bytes = bytes;
     next->as.set.value = value;
@@ -392,7 +392,7 @@ slc_status slci_host_call(slc_stream *stream, slc_stream_function function, cons
                           int64_t argument_bytes) {
     host_stream *self = (host_stream *)stream;
     command *next = NULL;
-    SLC_TRY(push_begin(self, COMMAND_CALL, &next));
+    SLC_TRY(push_begin(self, SLCI_COMMAND_CALL, &next));
     next->as.call.function = function;
     if (argument_bytes > 0) {
         memcpy(next->as.call.argument, argument, (size_t)argument_bytes);
@@ -404,7 +404,7 @@ slc_status slci_host_call(slc_stream *stream, slc_stream_function function, cons
 slc_status slci_host_pause(slc_stream *stream, int64_t ns) {
     host_stream *self = (host_stream *)stream;
     command *next = NULL;
-    SLC_TRY(push_begin(self, COMMAND_PAUSE, &next));
+    SLC_TRY(push_begin(self, SLCI_COMMAND_PAUSE, &next));
     next->as.pause_ns = ns;
     push_end(self);
     return SLC_OK;
@@ -471,7 +471,7 @@ slc_status slci_host_event_record(slc_event *event, slc_stream *stream) {
     host_stream *on = (host_stream *)stream;
     (void)pthread_mutex_lock(&self->mutex);
     command *next = NULL;
-    const slc_status status = push_begin(on, COMMAND_RECORD, &next);
+    const slc_status status = push_begin(on, SLCI_COMMAND_RECORD, &next);
     if (status == SLC_OK) {
         (void)atomic_fetch_add(&self->references, 1);
         next->as.record = self;
@@ -502,7 +502,7 @@ slc_status slci_host_event_wait(slc_stream *stream, slc_event *event) {
         return SLC_OK;
     }
     command *next = NULL;
-    const slc_status status = push_begin(self, COMMAND_WAIT, &next);
+    const slc_status status = push_begin(self, SLCI_COMMAND_WAIT, &next);
     if (status != SLC_OK) {
         timeline_release(line);
         return status;

@@ -121,20 +121,25 @@ slc_status slc_h5_array_check(const slc_h5_array_output *output) {
 
 /* ---- making ----------------------------------------------------------------------------------- */
 
+/* HDF5 forgets why a call failed with the next one: whatever fails here says so before it closes
+ * anything. */
+
 /* The groups above the dataset, each without a time in it. */
-static bool make_groups(hid_t file, const char *name) {
-    char group[SLCI_H5_NAME_BYTES];
-    bool is_ok = true;
-    for (const char *slash = strchr(name + 1, '/'); slash != NULL && is_ok;
+static slc_status make_groups(const h5_array_sink *sink) {
+    const char *name = sink->dataset_name;
+    const hid_t file = slci_h5_output_file(sink->output);
+    slc_status status = SLC_OK;
+    for (const char *slash = strchr(name + 1, '/'); slash != NULL && status == SLC_OK;
          slash = strchr(slash + 1, '/')) {
+        char group[SLCI_H5_NAME_BYTES];
         (void)snprintf(group, sizeof group, "%.*s", (int)(slash - name), name);
         const hid_t list = slci_h5_plist(H5P_GROUP_CREATE);
         const hid_t made = list < 0 ? -1 : H5Gcreate2(file, group, H5P_DEFAULT, list, H5P_DEFAULT);
-        is_ok = made >= 0;
+        status = made >= 0 ? SLC_OK : slci_h5_output_fail(sink->output, group);
         (void)H5Gclose(made);
         (void)H5Pclose(list);
     }
-    return is_ok;
+    return status;
 }
 
 static hid_t make_space(const slc_layout *layout) {
@@ -145,37 +150,39 @@ static hid_t make_space(const slc_layout *layout) {
     return layout->rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(layout->rank, shape, NULL);
 }
 
-static hid_t make_dataset(hid_t file, const slc_h5_array_output *output,
-                          const h5_array_sink *sink) {
+static slc_status make_dataset(h5_array_sink *sink, const slc_h5_array_output *output) {
     const slc_layout *layout = &output->layout;
     hsize_t chunk[SLC_MAX_RANK];
     for (int d = 0; d < layout->rank; d++) {
         chunk[d] = (hsize_t)output->chunk[d];
     }
     const hid_t list = slci_h5_plist(H5P_DATASET_CREATE);
-    hid_t dataset = -1;
     if (list >= 0 &&
         (is_chunked(output) ? H5Pset_chunk(list, layout->rank, chunk)
                             : H5Pset_layout(list, H5D_CONTIGUOUS)) >= 0 &&
         H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY) >= 0 &&
         H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) >= 0) {
-        dataset = H5Dcreate2(file, sink->dataset_name, sink->type, sink->space, H5P_DEFAULT, list,
-                             H5P_DEFAULT);
+        sink->dataset = H5Dcreate2(slci_h5_output_file(sink->output), sink->dataset_name,
+                                   sink->type, sink->space, H5P_DEFAULT, list, H5P_DEFAULT);
     }
+    const slc_status status =
+        sink->dataset >= 0 ? SLC_OK : slci_h5_output_fail(sink->output, sink->dataset_name);
     (void)H5Pclose(list);
-    return dataset;
+    return status;
 }
 
 static slc_status create_locked(h5_array_sink *sink, const slc_h5_array_output *output) {
     SLC_TRY(slci_h5_output_create(sink->file.temporary_path, output->path, &sink->output));
-    const hid_t file = slci_h5_output_file(sink->output);
     sink->type = file_type(output->layout.dtype);
-    sink->space = make_space(&output->layout);
-    if (sink->type < 0 || sink->space < 0 || !make_groups(file, sink->dataset_name)) {
+    if (sink->type < 0) {
         return slci_h5_output_fail(sink->output, sink->dataset_name);
     }
-    sink->dataset = make_dataset(file, output, sink);
-    return sink->dataset >= 0 ? SLC_OK : slci_h5_output_fail(sink->output, sink->dataset_name);
+    sink->space = make_space(&output->layout);
+    if (sink->space < 0) {
+        return slci_h5_output_fail(sink->output, sink->dataset_name);
+    }
+    SLC_TRY(make_groups(sink));
+    return make_dataset(sink, output);
 }
 
 /* ---- the sink --------------------------------------------------------------------------------- */

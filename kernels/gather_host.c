@@ -57,17 +57,27 @@ static void load_list(const slci_gather_view *view, int64_t at, int64_t step, in
                       uint64_t *values) {
     const char *list = (const char *)view->index + at * view->index_bytes;
     const int shift = 64 - 8 * view->index_bytes;
-    for (int64_t k = 0; k < n && view->index_bytes == 1; k++) {
-        values[k] = ((const uint8_t *)list)[k * step];
-    }
-    for (int64_t k = 0; k < n && view->index_bytes == 2; k++) {
-        values[k] = ((const uint16_t *)list)[k * step];
-    }
-    for (int64_t k = 0; k < n && view->index_bytes == 4; k++) {
-        values[k] = ((const uint32_t *)list)[k * step];
-    }
-    for (int64_t k = 0; k < n && view->index_bytes == 8; k++) {
-        values[k] = ((const uint64_t *)list)[k * step];
+    switch (view->index_bytes) {
+    case 1:
+        for (int64_t k = 0; k < n; k++) {
+            values[k] = ((const uint8_t *)list)[k * step];
+        }
+        break;
+    case 2:
+        for (int64_t k = 0; k < n; k++) {
+            values[k] = ((const uint16_t *)list)[k * step];
+        }
+        break;
+    case 4:
+        for (int64_t k = 0; k < n; k++) {
+            values[k] = ((const uint32_t *)list)[k * step];
+        }
+        break;
+    default:
+        for (int64_t k = 0; k < n; k++) {
+            values[k] = ((const uint64_t *)list)[k * step];
+        }
+        break;
     }
     for (int64_t k = 0; k < n && view->is_index_signed && shift > 0; k++) {
         values[k] = (uint64_t)((int64_t)(values[k] << shift) >> shift);

@@ -24,8 +24,8 @@ static slc_status check_request(const slc_gather_request *request) {
     const int64_t element_bytes = slc_dtype_bytes(request->dtype);
     if (!slc_dtype_is_integer(request->index_dtype) || element_bytes == 0) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "gather: elements are %s and indices %s, expected "
-                        "integers",
+                        "gather: elements are %s and indices %s; expected numbers, and integers "
+                        "as indices",
                         slc_dtype_name(request->dtype), slc_dtype_name(request->index_dtype));
     }
     if (request->rank < 1 || request->rank > SLC_MAX_RANK ||
@@ -36,14 +36,19 @@ static slc_status check_request(const slc_gather_request *request) {
     }
     int64_t bytes = element_bytes;
     for (int d = 0; d < request->rank; d++) {
-        if (request->shape[d] < 0 || !slc_checked_mul(bytes, request->shape[d], &bytes)) {
-            return SLC_FAIL(SLC_ERROR_ARGUMENT, "gather: %lld elements in dimension %d of the data",
+        /* An extent of 0 counts as 1, since products of the other dimensions are formed as well. */
+        if (request->shape[d] < 0 ||
+            !slc_checked_mul(bytes, slc_max_i64(request->shape[d], 1), &bytes)) {
+            return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                            "gather: %lld elements in dimension %d of the data, expected 0 or more "
+                            "and less than 2^63 bytes in all",
                             (long long)request->shape[d], d);
         }
     }
-    return request->n_index >= 0 ? SLC_OK
-                                 : SLC_FAIL(SLC_ERROR_ARGUMENT, "gather: a list of %lld indices",
-                                            (long long)request->n_index);
+    return request->n_index >= 0
+               ? SLC_OK
+               : SLC_FAIL(SLC_ERROR_ARGUMENT, "gather: a list of %lld indices, expected 0 or more",
+                          (long long)request->n_index);
 }
 
 /* Bytes of the dimensions [begin, end) together. */

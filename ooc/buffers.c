@@ -128,9 +128,9 @@ static slc_status create_output(slci_run *run, slc_arena *arena, staging_maker *
  * one more; a half is a whole number of slots, so that few different sets of buffers meet. */
 static slc_status create_tiles(slci_run *run, slc_arena *arena, staging_maker *maker) {
     slci_tiles *tiles = &run->tiles;
-    const int n_slots = run->plan->n_slots;
+    const int64_t n_slots = run->plan->n_slots;
     const int64_t bytes = run->n_ring * slc_arena_cost((int64_t)sizeof(slc_tile));
-    const int n_fitting = (int)(bytes / (2 * (int64_t)sizeof(slc_tile)));
+    const int64_t n_fitting = bytes / (2 * (int64_t)sizeof(slc_tile));
     tiles->n_half = n_fitting / n_slots * n_slots;
     assert(tiles->n_half >= n_slots);
     void *memory = NULL;

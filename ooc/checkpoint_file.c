@@ -120,7 +120,7 @@ static slc_status read_next(slci_block_reader *reader, void *data, int64_t n_byt
 
 slc_status slci_block_next(slci_block_reader *reader, int *kind, int64_t *n_bytes) {
     const int64_t begin = reader->at;
-    block_header header;
+    block_header header = {0};
     SLC_TRY(read_next(reader, &header, (int64_t)sizeof header));
     if (header.magic != BLOCK_MAGIC && begin == 0) {
         return SLC_FAIL(SLC_ERROR_INPUT,

@@ -7,6 +7,7 @@
 #include "ooc/checkpoint.h"
 #include "ooc/checkpoint_file.h"
 #include "ooc/engine_internal.h"
+#include "ooc/resume.h"
 
 #define SLCI_CHECKPOINT_PATH_BYTES 4096
 #define SLCI_CHECKPOINT_BUFFER_BYTES (1 << 20)

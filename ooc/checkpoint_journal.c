@@ -2,7 +2,7 @@
  *
  *     IDENTITY  BOX  BOX  BOX  BOX │ BOX  BO
  *                                  └ the end that the last state counts on; what follows it is
- * written                                    again by the run that resumes
+ *                                    written again by the run that resumes
  *
  * Boxes are appended by the writer thread; the scheduler syncs them before it writes a state. A box
  * that cannot be appended ends the checkpoints of this run, because every later state would lack

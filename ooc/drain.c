@@ -5,10 +5,11 @@
  *     copy    ████     ████     ████            copy-out stream
  *     write       ████     ████     ████        this thread
  *
- * A small tile has a staging piece for each of its buffers: its copy is enqueued when it is handed over,
- * with others where it is very small, and the writer finds it under way. A large one comes in several pieces that share a few buffers; the
- * writer enqueues their copies as buffers become free, the next tile's behind this one's, so that the
- * bus does not stand still between two tiles.
+ * A small tile has a staging piece for each of its buffers: its copy is enqueued when it is handed
+ * over, together with those of its neighbours where it is very small, and the writer finds it under
+ * way. A large one comes in several pieces that share a few staging buffers; the writer enqueues their
+ * copies as buffers become free, the next tile's behind this one's, so that the bus does not stand
+ * still between two tiles.
  *
  * A failure is kept by the run; the thread then goes on taking buffers and only marks them free, so
  * that nobody waits for ever.
@@ -19,6 +20,7 @@
 #include "core/checked.h"
 #include "core/spin.h"
 #include "ooc/engine_internal.h"
+#include "ooc/resume.h"
 
 /* A sink that takes several threads gets pieces of at least this size, about 0.1 ms of one thread. */
 #define SMALLEST_PART_BYTES (1 << 20)
@@ -26,7 +28,7 @@
 /* Tiles are copied together up to this size, as in ooc/fill.c. */
 #define BATCH_BYTES (1 << 20)
 
-#define MOST_FLYING (SLC_MAX_OPERANDS * SLCI_MAX_LINES)
+enum { MOST_FLYING = SLC_MAX_OPERANDS * SLCI_MAX_LINES };
 
 /* The writer's own: the buffer that it copies, and what was copied and is not yet written. */
 typedef struct writer {

@@ -25,6 +25,7 @@
 #include "core/checked.h"
 #include "ooc/engine_internal.h"
 #include "ooc/loop_internal.h"
+#include "ooc/resume.h"
 
 /* Tiles shorter than this are timed by samples. The events around each of its three stages hold the
  * streams up by about 8 us a tile (measured on an H200 with 8 MiB tiles of 180 us). */

@@ -1,5 +1,5 @@
 /* What the files of the engine share: the run, its inputs, its output buffers.
- * Read ooc/engine.c first; it draws the states. Nothing here is public.
+ * Read ooc/engine.c first; ooc/fill.c draws the states of inputs. Nothing here is public.
  */
 #ifndef SLC_OOC_ENGINE_INTERNAL_H
 #define SLC_OOC_ENGINE_INTERNAL_H
@@ -13,47 +13,9 @@
 #include "ooc/checkpoint.h"
 #include "ooc/engine.h"
 #include "ooc/input_internal.h"
+#include "ooc/output_internal.h"
 
 #define SLCI_MAX_RING (SLCI_MAX_LINES + 1)
-
-typedef struct slci_output slci_output;
-
-/* One device buffer of an output or update, and its way to the sink. */
-typedef struct slci_out_buffer {
-    slci_run *run;
-    slci_output *output;
-    int operand;
-    void *d_data;
-    slc_tile tile;
-    slc_event *complete; /* compute stream; where the writer copies */
-    bool is_draining;    /* guarded by the run's mutex */
-} slci_out_buffer;
-
-/* One staging buffer of an output, and what is in it or on its way there. */
-typedef struct slci_out_piece {
-    slci_out_buffer *buffer; /* whose part it holds */
-    slc_box box;             /* that part, within the whole array */
-    bool is_last;            /* of the buffer */
-    bool is_timed;           /* begin was recorded */
-    void *staging;
-    slc_event *begin, *end; /* copy-out stream */
-    slc_event *landed;      /* `end` of the piece whose copy brought it: its own, or one behind */
-    int n_copied_with;      /* pieces that its copy brought; 0: it came with another */
-} slci_out_piece;
-
-struct slci_output {
-    int operand;
-    int n_buffers;
-    slci_out_buffer buffer[SLCI_MAX_LINES];
-    int current;    /* buffer in use, -1 before the first tile */
-    bool is_kept;   /* what the current buffer holds was handed over, or a state has it */
-    bool is_direct; /* every buffer has a staging piece of its own that holds all of it */
-    int first_waiting, n_waiting; /* of these, complete buffers whose copy is not enqueued yet */
-    int64_t newest_tile;          /* of the round, after which the last of them is complete */
-    int n_pieces;
-    slci_out_piece piece[SLCI_MAX_LINES];
-    int64_t n_copied, n_written; /* pieces; the writer's, where it copies */
-};
 
 /* A tile on its way through the device. */
 typedef struct slci_ring_entry {
@@ -67,7 +29,7 @@ typedef struct slci_ring_entry {
 /* Descriptions of tiles for the device. Two halves: one is sent, in one copy, when its first tile is
  * enqueued, and the other's tiles have run by then. */
 typedef struct slci_tiles {
-    int n_half;
+    int64_t n_half;
     slc_tile *staging;   /* [2 · n_half] */
     slc_tile *d_tile;    /* [2 · n_half] */
     slc_event *ready[2]; /* copy-in stream */
@@ -157,8 +119,8 @@ struct slci_run {
     int n_ring;
     slci_ring_entry ring[SLCI_MAX_RING]; /* tile n of the round is at n mod n_ring */
     slci_tiles tiles;
-    int n_graphs,
-        next_graph; /* next_graph: where the one that is needed next is looked for first */
+    int n_graphs;
+    int next_graph; /* where the one that is needed next is looked for first */
     slci_graph graph[SLCI_MAX_GRAPHS];
     slc_loop_state *loop;  /* staging for a loop's state; NULL where the job does not loop */
     bool loops_by_hand;    /* the device cannot */
@@ -207,22 +169,6 @@ int slci_changed_depth(const slci_run *run, const slc_tile *before, const slc_ti
 SLC_MUST_USE slc_status slci_run_quiesce(slci_run *run);
 SLC_MUST_USE slc_status slci_run_hand_over(slci_run *run, slci_output *output);
 
-/* ooc/resume.c: what a run with a checkpoint does besides; without one they do nothing. visit is called
- * between two tiles, with the next one, or NULL after the last: it writes a state when one is due, or
- * wanted because the run is to stop. fill_update brings back what an earlier run had summed of an
- * output's new tile, fill_work what a work operand held. next_round counts rounds. */
-SLC_MUST_USE slc_status slci_checkpoint_visit(slci_run *run, const slc_tile *next);
-SLC_MUST_USE slc_status slci_checkpoint_fill_update(slci_run *run, const slci_out_buffer *buffer);
-SLC_MUST_USE slc_status slci_checkpoint_fill_work(slci_run *run, const slc_tile *tile);
-void slci_checkpoint_next_round(slci_run *run);
-
-/* Whether a region that is left touches `box` of operand `o`. */
-bool slci_regions_touch(const slc_job *job, const slci_region *region, int64_t n_regions, int o,
-                        const slc_box *box);
-
-/* ooc/checkpoint_journal.c: a box has gone to its sink. */
-void slci_checkpoint_drained(slci_run *run, int operand, const slc_box *box, const void *data);
-
 /* ooc/buffers.c: carves slab and staging as the plan says, makes streams and events. Everything is
  * released by slci_buffers_release, also after a failure half-way. */
 SLC_MUST_USE slc_status slci_buffers_create(slci_run *run);
@@ -243,12 +189,5 @@ void slci_trace_host(const slci_run *run, slc_trace_stage stage, int64_t tile, i
                      int64_t bytes);
 void slci_trace_wait(const slci_run *run, const char *name, int64_t tile, int64_t begin_ns);
 SLC_MUST_USE slc_status slci_trace_stream(const slci_run *run, const slci_trace_interval *interval);
-
-/* ooc/drain.c: the way of outputs. hand_over gives a complete buffer to the writer thread, after the
- * tile enqueued last; wait blocks until the buffer is free again. */
-SLC_MUST_USE slc_status slci_drain_start(slci_run *run);
-SLC_MUST_USE slc_status slci_drain_hand_over(slci_run *run, slci_out_buffer *buffer);
-void slci_drain_wait(slci_run *run, const slci_out_buffer *buffer);
-void slci_drain_join(slci_run *run);
 
 #endif

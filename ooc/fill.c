@@ -23,8 +23,8 @@
 /* What one thread copies in about 0.1 ms; handing it to another costs a few microseconds. */
 #define SMALLEST_PIECE_BYTES (1 << 20)
 
-/* Fills are copied together up to this size: single copies of 256 KiB use half of the bus, of 1 MiB nine
- * tenths (measured on an H200: 23 and 48 of 55 GB/s). */
+/* Fills are copied together up to this size: single copies of 256 KiB use half of the bus, of 1 MiB
+ * nine tenths (measured on an H200: 23 and 48 of 55 GB/s). */
 #define BATCH_BYTES (1 << 20)
 
 /* ---- steps ------------------------------------------------------------------------------------ */

@@ -76,8 +76,8 @@ struct slci_group {
     bool has_moved;      /* the compute stream is still to wait for the newest fill's copy */
     int64_t n_tier_slots;
     slci_tier_slot *tier_slot; /* [n_tier_slots] */
-    char *
-        tier_data[SLC_MAX_FIELDS]; /* of each operand: n_tier_slots full tiles, one after another */
+    /* Of each operand: n_tier_slots full tiles, one after another. */
+    char *tier_data[SLC_MAX_FIELDS];
 };
 
 /* One staging buffer on its way to a sparse input's memory. */

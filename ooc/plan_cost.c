@@ -2,8 +2,7 @@
  *
  * Stages overlap: a run takes as long as its longest stage, plus what the others take for the first
  * tile and the last, when nothing hides them, and a little of the rest. With a single slot nothing
- * hides anything. Sparse inputs
- * are loaded before the first tile, so their loading comes on top.
+ * hides anything. Sparse inputs are loaded before the first tile, so their loading comes on top.
  *
  *     load   ▓▓▓▓▓
  *     read        ▓▓▓▓▓▓▓▓▓▓▓▓

@@ -378,22 +378,29 @@ static bool fill_up(const search *s, int b, int n_slots, int64_t *extent) {
     return fits >= 0;
 }
 
-/* With axis `a` as `extent` says, gives what room is left to axis `b`: the others as they are, or begun
- * anew from their smallest extents and filled up after `b`. Whether `best` has become better. */
-static bool try_filled(const search *s, int a, int b, int n_slots, const int64_t *extent,
+/* Axis `a` has another extent, and what room it leaves with `n_slots` slots goes to axis `b` first. */
+typedef struct exchange {
+    int a, b, n_slots;
+} exchange;
+
+/* With axis a as `extent` says, gives what room is left to axis b: the others as they are, or begun
+ * anew from their smallest extents and filled up after b. Whether `best` has become better. */
+static bool try_filled(const search *s, const exchange *tried, const int64_t *extent,
                        slc_plan *best) {
     const int n_axes = s->planner->job->n_axes;
+    const int a = tried->a;
+    const int b = tried->b;
     int64_t kept[SLC_MAX_AXES];
     int64_t anew[SLC_MAX_AXES];
     for (int c = 0; c < n_axes; c++) {
         kept[c] = extent[c];
         anew[c] = c == a ? extent[c] : s->axis[c].fine[0];
     }
-    bool has_improved = fill_up(s, b, n_slots, kept) && try_fine(s, kept, best);
+    bool has_improved = fill_up(s, b, tried->n_slots, kept) && try_fine(s, kept, best);
     bool fits = n_axes > 2;
     for (int i = 0; i < n_axes && fits; i++) {
         const int c = (b + i) % n_axes;
-        fits = c == a || fill_up(s, c, n_slots, anew);
+        fits = c == a || fill_up(s, c, tried->n_slots, anew);
     }
     return (fits && try_fine(s, anew, best)) || has_improved;
 }
@@ -417,11 +424,13 @@ static bool improve_along(const search *s, int a, slc_plan *best) {
         extent[a] = axis->fine[place];
         has_improved = try_fine(s, extent, best) || has_improved;
         for (int b = 0; b < n_axes; b++) {
+            const exchange lean = {.a = a, .b = b, .n_slots = 1};
+            const exchange full = {.a = a, .b = b, .n_slots = n_slots};
             if (b != a) {
-                has_improved = try_filled(s, a, b, 1, extent, best) || has_improved;
+                has_improved = try_filled(s, &lean, extent, best) || has_improved;
             }
             if (b != a && n_slots > 1) {
-                has_improved = try_filled(s, a, b, n_slots, extent, best) || has_improved;
+                has_improved = try_filled(s, &full, extent, best) || has_improved;
             }
         }
     }

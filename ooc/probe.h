@@ -42,9 +42,9 @@ typedef struct slc_probe_options {
 } slc_probe_options;
 
 /* Replaces what it measures in `rates`, which hold assumptions on entry. It takes what the budget has
- * left, up to 256 MiB of either space; `is_complete` is false where that was so little that caches
- * flatter the figures, and nothing at all is measured with less than 16 MiB of either. On failure the
- * rates stay as they are: SLC_ERROR_MEMORY, SLC_ERROR_DEVICE. */
+ * left, up to 256 MiB of the device and 2 GiB of the host. `is_complete` is false where that was so
+ * little that caches flatter the figures; with less than 16 MiB of either nothing is measured. On
+ * failure the rates stay as they are: SLC_ERROR_MEMORY, SLC_ERROR_DEVICE. */
 SLC_API SLC_MUST_USE slc_status slc_probe_run(const slc_probe_options *options, slc_rates *rates,
                                               bool *is_complete);
 

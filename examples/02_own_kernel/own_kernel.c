@@ -1,4 +1,4 @@
-/* A function of your own over an array of any size, from one HDF5 file to another, in 1 MiB of device
+/* A function of your own over an array of any size, from one HDF5 file to another, in 4 MiB of device
  * memory: out = sqrt(in * in + bias).                  own_kernel IN.h5 DATASET OUT.h5 BIAS */
 #include <math.h>
 #include <sluice.h>
@@ -48,7 +48,7 @@ static slc_status run(slc_source *in, slc_sink *out, float *bias, slc_own_job_re
     own.job.operands[0] = own.job.operands[1] = array;
     own.job.operands[1].name = "out";
     own.job.operands[1].access = SLC_ACCESS_OUT;
-    const slc_run_options options = {.vram_bytes = 1 << 20, .ram_bytes = 8 << 20};
+    const slc_run_options options = {.vram_bytes = 4 << 20, .ram_bytes = 16 << 20};
     return slc_own_job_run(&own, &options, result);
 }
 

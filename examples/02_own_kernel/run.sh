@@ -6,7 +6,7 @@ example=$1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-"$SLUICE_PROGRAM" simulate -o set.uvh5 --rows 60000 --channels 8 --quiet
+"$SLUICE_PROGRAM" simulate -o set.uvh5 --rows 140000 --channels 8 --quiet
 "$example" set.uvh5 /Data/nsamples same.h5 0
 "$example" same.h5 /out two.h5 3 | tee says
 "$example" two.h5 /out back.h5 -3
@@ -15,8 +15,8 @@ tiles=$(sed 's/.* in \([0-9]*\) tiles.*/\1/' says)
 peak=$(sed 's/.* tiles, \([0-9]*\) bytes.*/\1/' says)
 bytes=$(sed 's/^\([0-9]*\) bytes.*/\1/' says)
 test "$tiles" -gt 1
-test "$peak" -le $((1 << 20))
-test "$bytes" -gt $((1 << 20))
+test "$peak" -le $((4 << 20))
+test "$bytes" -gt $((4 << 20))
 twos=$(od -An -v -tf4 -w4 two.h5 | grep -c '^ *2$')
 test "$twos" -eq $((bytes / 4))
 code=0

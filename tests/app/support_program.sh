@@ -8,6 +8,8 @@ fi
 program=$(realpath "$program")
 source_dir=${SLUICE_SOURCE_DIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 shared=${SLUICE_SHARED:-$source_dir/../shared}
+# Measured rates are kept beside the build, not in the home of whoever runs the tests.
+export XDG_CACHE_HOME=${SLUICE_BUILD_DIR:-/tmp}/test-output/cache
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

@@ -10,7 +10,8 @@ if grep -q 'without xxHash' .err; then
     exit 77
 fi
 
-common=(--no-progress --no-probe --ram 64M --device host)
+# Where there is a card, SLUICE_TEST_DEVICE=cuda tests it instead.
+common=(--no-progress --no-probe --ram 64M --device "${SLUICE_TEST_DEVICE:-host}")
 
 # What a run says it found; it must not depend on how often the run was killed.
 totals() {

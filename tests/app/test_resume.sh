@@ -1,6 +1,7 @@
 # Checkpoints from outside: kill -9 at random moments, interrupts, damage, other parameters.
-source "$(dirname "$0")/support_program.sh"
-source "$(dirname "$0")/support_resume.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+source "$here/support_program.sh"
+source "$here/support_resume.sh"
 
 # ---- what is refused before anything is done -----------------------------------------------------
 make_image_set

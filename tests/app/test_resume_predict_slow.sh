@@ -1,6 +1,7 @@
 # 200 runs of `sluice predict`, killed at random moments and resumed under other budgets.
-source "$(dirname "$0")/support_program.sh"
-source "$(dirname "$0")/support_resume.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+source "$here/support_program.sh"
+source "$here/support_resume.sh"
 
 make_image_set
 make_predict

@@ -145,6 +145,23 @@ static void the_nth_call_of_a_kind_fails(void **state) {
     }
 }
 
+static void some_calls_in_a_row_fail_and_little_is_free(void **state) {
+    (void)state;
+    rig self = rig_create((slc_check_options){
+        .fail_kind = SLC_CHECK_ALLOCATE, .fail_at = 2, .n_fails = 3, .free_bytes = 12345});
+    for (int k = 1; k <= 6; k++) {
+        void *d_memory = NULL;
+        const slc_status status = slc_device_allocate(self.device, 16, &d_memory);
+        assert_int_equal(status, k >= 2 && k <= 4 ? SLC_ERROR_MEMORY : SLC_OK);
+        slc_device_release(self.device, d_memory);
+    }
+    slc_device_limits limits;
+    TEST_OK(slc_device_get_limits(self.device, &limits));
+    assert_int_equal(limits.free_bytes, 12345);
+    assert_true(limits.total_bytes > 12345);
+    rig_destroy(&self);
+}
+
 static void pinning_fails_into_pageable_memory(void **state) {
     (void)state;
     rig self = rig_create((slc_check_options){.fail_kind = SLC_CHECK_PINNED,
@@ -231,6 +248,7 @@ int main(void) {
         cmocka_unit_test(fresh_memory_is_nan),
         cmocka_unit_test(what_is_alive_is_counted),
         cmocka_unit_test(the_nth_call_of_a_kind_fails),
+        cmocka_unit_test(some_calls_in_a_row_fail_and_little_is_free),
         cmocka_unit_test(pinning_fails_into_pageable_memory),
         cmocka_unit_test(delays_show_a_missing_event),
         cmocka_unit_test(optional_entries_follow_the_inner_device),

@@ -438,6 +438,9 @@ static void files_that_exist_are_kept(void **state) {
     slc_source_destroy(source);
     output.chunk[0] = -1;
     TEST_FAILS(slc_h5_array_check(&output), SLC_ERROR_ARGUMENT, "a chunk of -1");
+    output.chunk[0] = 100; /* of 4 elements: HDF5 refuses it, and its reason is handed on */
+    TEST_FAILS(slc_h5_array_create(&output, &sink), SLC_ERROR_OUTPUT, "hunk size");
+    assert_int_equal(test_directory_count(self->directory), 1);
     output.chunk[0] = 0;
     output.layout.shape[0] = INT64_MAX / 2;
     TEST_FAILS(slc_h5_array_check(&output), SLC_ERROR_ARGUMENT, "does not fit 63 bits");

@@ -85,6 +85,11 @@ static void impossible_requests_are_refused(void **state) {
     bad = good;
     bad.shape[0] = INT64_MAX / 2;
     TEST_FAILS(slc_gather_choose(&bad, &setup), SLC_ERROR_ARGUMENT, "dimension 0 of the data");
+    bad = (slc_gather_request){.dtype = SLC_F32,
+                               .rank = 3,
+                               .shape = {0, INT64_C(1) << 40, INT64_C(1) << 40},
+                               .index_dtype = SLC_I32};
+    TEST_FAILS(slc_gather_choose(&bad, &setup), SLC_ERROR_ARGUMENT, "dimension 2 of the data");
     bad = good;
     bad.n_index = -1;
     TEST_FAILS(slc_gather_choose(&bad, &setup), SLC_ERROR_ARGUMENT, "a list of -1");

@@ -24,11 +24,8 @@ static uint32_t touch_sum(const test_fixture *self, const uint32_t *data, int64_
     staging[n] = start;
     TEST_OK(slc_stream_copy(stream, d_data, staging, bytes, SLC_COPY_TO_DEVICE));
     TEST_OK(slc_stream_copy(stream, d_sum, staging + n, (int64_t)sizeof sum, SLC_COPY_TO_DEVICE));
-    const slc_touch work = {.d_data = d_data,
-                            .n_elements = n,
-                            .first = FIRST,
-                            .n_touches = n_touches,
-                            .d_sum = d_sum};
+    const slc_touch work = {
+        .d_data = d_data, .n_elements = n, .first = FIRST, .n_touches = n_touches, .d_sum = d_sum};
     TEST_OK(slc_touch_enqueue(stream, &work));
     TEST_OK(slc_stream_copy(stream, staging + n, d_sum, (int64_t)sizeof sum, SLC_COPY_FROM_DEVICE));
     TEST_OK(slc_stream_synchronize(stream));

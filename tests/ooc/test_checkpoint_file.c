@@ -165,8 +165,8 @@ static void parts_are_the_box_in_order(void **state) {
     assert_false(slci_parts_next(&none));
 }
 
-/* Elements of a part that are neighbours in the array form runs; all runs of a part have one length, and
- * one distance from each other. */
+/* Elements of a part that are neighbours in the array form runs; all runs of a part have one length,
+ * and one distance from each other. */
 static bool is_rows_with_a_pitch(const slc_box *part, const int64_t *shape) {
     int64_t stride = 1;
     int n_broken =

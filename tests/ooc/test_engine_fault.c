@@ -1,8 +1,8 @@
 /* Every call of every kind fails once, at every place where a run of the engine makes it: with tiles
- * kept in RAM, with sparse data in device memory and mapped, in several rounds, with a trace. One clear
- * error of the right class within ten seconds, every thread joined, the ledger at zero and nothing left
- * on the device; under the address sanitizer this also shows that nothing leaks. Checkpoints have
- * tests/ooc/test_checkpoint_fault.c. */
+ * kept in RAM, with sparse data in device memory and mapped, in several rounds, with loops, with a
+ * trace. One clear error of the right class within ten seconds, every thread joined, the ledger at zero
+ * and nothing left on the device; under the address sanitizer this also shows that nothing leaks.
+ * Checkpoints have tests/ooc/test_checkpoint_fault.c. */
 #include <unistd.h>
 
 #include "core/device_check.h"
@@ -23,6 +23,7 @@ typedef struct variant {
     slc_sparse_choice sparse;
     int n_rounds;
     bool has_trace;
+    bool has_no_loops; /* the device; the host looks after each iteration */
 } variant;
 
 /* What is made to fail. */
@@ -41,6 +42,25 @@ static void bind_product(const test_faults *faults, test_bound_job *out) {
 
 static void bind_take(const test_faults *faults, test_bound_job *out) {
     test_take_bind(5000, 300, 16, faults, out);
+}
+
+/* Turning a tile again changes nothing, so the loop runs to its end. */
+static void bind_loop(const test_faults *faults, test_bound_job *out) {
+    test_turn_bind(14, 10, 4, faults, out);
+    slc_job *job = &out->job;
+    job->loop_operand = job->n_operands++;
+    job->most_iterations = 3;
+    job->operands[job->loop_operand] =
+        (slc_operand){.name = "state",
+                      .dtype = SLC_I64,
+                      .access = SLC_ACCESS_WORK,
+                      .rank = 1,
+                      .axes = {SLC_AXIS_FIXED},
+                      .fixed_extent = {sizeof(slc_loop_state) / sizeof(int64_t)}};
+}
+
+static bool has_tiles(const slc_plan *plan) {
+    return plan->n_tiles > 4;
 }
 
 static bool has_tier(const slc_plan *plan) {
@@ -69,6 +89,9 @@ static const variant variants[] = {
      .n_rounds = 3, .has_trace = true},
     {"sparse in rounds, with a trace", bind_take, test_take_errors, is_resident,
      .force_tile = {128}, .sparse = SLC_SPARSE_RESIDENT, .n_rounds = 2, .has_trace = true},
+    {"loop", bind_loop, test_turn_errors, has_tiles, .force_tile = {4, 4}, .n_rounds = 1},
+    {"loop by the host", bind_loop, test_turn_errors, has_tiles, .force_tile = {4, 4},
+     .n_rounds = 2, .has_no_loops = true},
     {"no tier", bind_product, test_product_errors, has_passes, .force_tile = {8, 4, 4},
      .n_rounds = 1},
 };
@@ -94,8 +117,10 @@ typedef struct world {
 static slc_status world_open(const variant *of, const fault *what, world *self) {
     SLC_TRY(slc_pool_create(2, &self->pool));
     SLC_TRY(slc_device_create_host(self->pool, NULL, &self->device));
-    if (what->device.fail_at > 0) {
-        SLC_TRY(slc_device_create_check(self->device, &what->device, &self->device));
+    if (what->device.fail_at > 0 || of->has_no_loops) {
+        slc_check_options options = what->device;
+        options.has_no_loops = of->has_no_loops;
+        SLC_TRY(slc_device_create_check(self->device, &options, &self->device));
     }
     SLC_TRY(slc_budget_create(1 << 24, 1 << 24, &self->budget));
     if (of->has_trace) {

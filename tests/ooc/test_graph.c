@@ -163,7 +163,7 @@ static void graphs_live_for_one_round(void **state) {
     test_bench_close(&self);
 }
 
-/* The recording is ended, so that the streams can be waited for, and the tile's own error comes back. */
+/* The recording is ended, so that streams can be waited for, and the tile's own error comes back. */
 static void a_tile_that_fails_while_it_is_recorded(void **state) {
     test_bench self;
     test_bench_open(state, &self);
