@@ -1,7 +1,7 @@
 /* Waiting a moment before sleeping. Putting a thread to sleep and waking it takes 10 to 50 us, most of
  * it in whoever wakes; work that is handed from thread to thread every few microseconds must not pay
- * that each time. So a waiter first looks again for as long as that, giving its processor to anybody who
- * wants it. Internal to Sluice.
+ * that each time. So a waiter first looks again for as long as that, giving its processor to anybody
+ * who wants it. Internal to Sluice.
  *
  *     slci_spin spin = {0};
  *     while (!is_ready) {                               // guarded by `mutex`, which is held
