@@ -21,7 +21,7 @@
 #define HOST_PIXELS 96
 
 /* What a row takes on the device: uvw, and of each channel a visibility and its weight. */
-#define ROW_BYTES (3 * 8)
+#define ROW_BYTES (INT64_C(3) * 8)
 #define SAMPLE_BYTES (8 + 4)
 #define VRAM_SHARE 16
 

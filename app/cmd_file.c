@@ -22,7 +22,7 @@ static slc_status refuse(const slci_side_file *file, int reason) {
 slc_status slci_side_file_check(const slci_side_file *file) {
     if (!is_special(file->path)) {
         const slc_status status = slc_outfile_check(file->path, file->overwrite, 0);
-        return status == SLC_OK ? SLC_OK : slc_status_prefix(status, file->option);
+        return status == SLC_OK ? SLC_OK : slc_status_prefix(status, "%s", file->option);
     }
     return access(file->path, W_OK) == 0 ? SLC_OK : refuse(file, errno);
 }

@@ -1,7 +1,6 @@
 /* `sluice gather`: the command line of the gather job. It fills in slc_gather_options, checks where the
  * results are to go before anything is computed, and prints what the run did. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "app/cmd_run.h"
 #include "app/dataset_name.h"
@@ -32,25 +31,6 @@ static slc_status parse_axis(const char *text, void *field) {
     return SLC_OK;
 }
 
-static slc_status parse_sparse(const char *text, void *field) {
-    static const struct {
-        const char *name;
-        slc_sparse_choice choice;
-    } names[] = {{"auto", SLC_SPARSE_AUTO},
-                 {"resident", SLC_SPARSE_RESIDENT},
-                 {"mapped", SLC_SPARSE_MAPPED},
-                 {"streamed", SLC_SPARSE_STREAMED}};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(text, names[i].name) == 0) {
-            *(slc_sparse_choice *)field = names[i].choice;
-            return SLC_OK;
-        }
-    }
-    return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                    "'%.80s' is no place for data: expected auto, resident, mapped or streamed",
-                    text);
-}
-
 /* ---- the table ------------------------------------------------------------------------------ */
 
 #define FIELD(member) offsetof(gather_arguments, member)
@@ -69,7 +49,7 @@ static const slci_arg gather_args[] = {
     {"sparse", 0, "WHERE",
      "resident (the data is kept on the device), mapped (the device reads it in host memory), "
      "streamed (it passes by), or auto (default: auto, the fastest of what fits)",
-     FIELD(run.options.sparse), parse_sparse, NULL},
+     FIELD(run.options.sparse), slci_arg_sparse, NULL},
 };
 
 static const char gather_usage[] =
@@ -121,7 +101,8 @@ static void summarise(const slc_gather_result *result, char summary[SUMMARY_BYTE
                      "gathered %lld indices of %s, %lld elements of %s, in %s; data %s, limited by "
                      "%s",
                      (long long)result->n_index, bytes, (long long)slc_layout_count(&result->out),
-                     slc_dtype_name(result->out.dtype), took, slc_gather_way_name(result->sparse),
+                     slc_dtype_name(result->out.dtype), took,
+                     slc_sparse_choice_name(result->sparse),
                      slc_bottleneck_name(slc_engine_bottleneck(&result->report)));
 }
 

@@ -1,7 +1,6 @@
 /* `sluice predict`: the command line of the predict job. It fills in slc_predict_options, checks where
  * the results are to go before anything is computed, and prints what the run did. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "app/cmd_run.h"
 #include "app/predict.h"
@@ -16,25 +15,6 @@ typedef struct predict_arguments {
     slci_words inputs;
     slci_run_arguments run;
 } predict_arguments;
-
-static slc_status parse_sparse(const char *text, void *field) {
-    static const struct {
-        const char *name;
-        slc_sparse_choice choice;
-    } names[] = {{"auto", SLC_SPARSE_AUTO},
-                 {"resident", SLC_SPARSE_RESIDENT},
-                 {"mapped", SLC_SPARSE_MAPPED},
-                 {"streamed", SLC_SPARSE_STREAMED}};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(text, names[i].name) == 0) {
-            *(slc_sparse_choice *)field = names[i].choice;
-            return SLC_OK;
-        }
-    }
-    return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                    "'%.80s' is no place for an image: expected auto, resident, mapped or streamed",
-                    text);
-}
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
@@ -52,7 +32,7 @@ static const slci_arg predict_args[] = {
      "where an image lies: resident (on the device), mapped (the device reads it in host memory), "
      "streamed (nowhere: it is read for each tile of rows), or auto (default: auto, the faster of "
      "resident and mapped, streamed where neither fits)",
-     FIELD(run.options.sparse), parse_sparse, NULL},
+     FIELD(run.options.sparse), slci_arg_sparse, NULL},
 };
 
 static const char predict_usage[] =

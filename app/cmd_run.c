@@ -55,6 +55,18 @@ static slc_status parse_file(const char *text, void *field) {
     return slci_arg_text(text, field);
 }
 
+slc_status slci_arg_sparse(const char *text, void *field) {
+    for (int choice = 0; choice < SLC_SPARSE_COUNT; choice++) {
+        if (strcmp(text, slc_sparse_choice_name((slc_sparse_choice)choice)) == 0) {
+            *(slc_sparse_choice *)field = (slc_sparse_choice)choice;
+            return SLC_OK;
+        }
+    }
+    return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                    "'%.80s' is no place for data: expected auto, resident, mapped or streamed",
+                    text);
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #define FIELD(member) offsetof(slci_run_arguments, member)

@@ -42,6 +42,9 @@ slci_arg_table slci_run_arg_table(slci_run_arguments *run);
 /* The rows for budgets, device and threads alone. */
 slci_arg_table slci_machine_arg_table(slci_run_arguments *run);
 
+/* The value of --sparse, for jobs that have it; `field` is a slc_sparse_choice. */
+SLC_MUST_USE slc_status slci_arg_sparse(const char *text, void *field);
+
 /* Checks, before anything is computed, that what is written beside the result can be written. */
 SLC_MUST_USE slc_status slci_run_check(const slci_run_arguments *run);
 

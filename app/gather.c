@@ -162,7 +162,7 @@ static slc_status run_ways(slci_gather_job *job, slc_sink *out) {
             return status;
         }
         slc_log_note(job->options->run.log, "the data cannot be %s (%s): trying another way",
-                     slc_gather_way_name(job->result.ways[way].sparse), slc_status_message());
+                     slc_sparse_choice_name(job->result.ways[way].sparse), slc_status_message());
     }
 }
 

@@ -46,9 +46,6 @@ typedef struct slc_gather_way {
     int64_t smallest_device_bytes, smallest_host_bytes; /* that it needs */
 } slc_gather_way;
 
-/* "resident", "mapped", "streamed". Static storage. */
-SLC_API const char *slc_gather_way_name(slc_sparse_choice sparse);
-
 /* What the run did; plain data. */
 typedef struct slc_gather_result {
     slc_layout data, index, out; /* as in the files */

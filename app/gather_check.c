@@ -126,7 +126,7 @@ slc_status slci_gather_check(slci_gather_job *job) {
     const int64_t most = slc_max_i64(slc_min_i64(room / one_bytes, result->n_index), 1);
     SLC_TRY(slc_budget_reserve(job->machine.budget, SLC_SPACE_HOST, most * one_bytes,
                                "checking the indices"));
-    void *buffer = malloc((size_t)(most * one_bytes));
+    void *buffer = calloc((size_t)most, (size_t)one_bytes);
     slc_status status = SLC_OK;
     if (buffer == NULL) {
         status = SLC_FAIL(SLC_ERROR_MEMORY, "no memory to check the indices");

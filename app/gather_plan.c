@@ -11,12 +11,6 @@
 static const slc_sparse_choice order[SLC_GATHER_WAYS] = {SLC_SPARSE_RESIDENT, SLC_SPARSE_STREAMED,
                                                          SLC_SPARSE_MAPPED};
 
-const char *slc_gather_way_name(slc_sparse_choice sparse) {
-    return sparse == SLC_SPARSE_RESIDENT ? "resident"
-           : sparse == SLC_SPARSE_MAPPED ? "mapped"
-                                         : "streamed";
-}
-
 static slc_gather_form form_of(slc_sparse_choice sparse) {
     return sparse == SLC_SPARSE_STREAMED ? SLC_GATHER_STREAMED : SLC_GATHER_WHOLE;
 }
@@ -140,13 +134,13 @@ static slc_status refuse(const slci_gather_job *job) {
             SLC_ERROR_NO_PLAN,
             "no plan fits --vram %lld; the smallest that works is --vram %lld (data %s)",
             (long long)job->options->run.vram_bytes, (long long)best->smallest_device_bytes,
-            slc_gather_way_name(best->sparse));
+            slc_sparse_choice_name(best->sparse));
     }
     return SLC_FAIL(SLC_ERROR_NO_PLAN,
                     "no plan fits --ram %lld; the smallest that works is --ram %lld (data %s)",
                     (long long)host.limit_bytes,
                     (long long)(host.used_bytes + best->smallest_host_bytes),
-                    slc_gather_way_name(best->sparse));
+                    slc_sparse_choice_name(best->sparse));
 }
 
 slc_status slci_gather_plan(slci_gather_job *job) {
@@ -163,7 +157,7 @@ slc_status slci_gather_plan(slci_gather_job *job) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
                         "--sparse %s: the checkpoint was begun with the data %s, and tiles of both "
                         "differ; leave --sparse out, or begin anew",
-                        slc_gather_way_name(wanted),
+                        slc_sparse_choice_name(wanted),
                         job->form == SLC_GATHER_STREAMED ? "streamed" : "resident or mapped");
     }
     for (int w = 0; w < SLC_GATHER_WAYS; w++) {
@@ -209,7 +203,7 @@ static void explain(slc_sparse_choice wanted, slc_gather_result *result) {
         slci_format_seconds(way->seconds, seconds);
         used += (size_t)slci_print(result->why + used, sizeof result->why - used, "%s%s %s",
                                    w > 0 ? ", " : "expected to be the fastest: ",
-                                   slc_gather_way_name(way->sparse),
+                                   slc_sparse_choice_name(way->sparse),
                                    !way->is_considered ? "is not what was begun"
                                    : way->is_possible  ? seconds
                                                        : "does not fit");

@@ -30,7 +30,7 @@ static void write_ways(slci_json *json, const slc_gather_result *result) {
         if (!way->is_considered) {
             continue;
         }
-        slci_json_open(json, slc_gather_way_name(way->sparse), '{');
+        slci_json_open(json, slc_sparse_choice_name(way->sparse), '{');
         slci_json_bool(json, "fits", way->is_possible);
         slci_json_f64(json, "seconds", way->is_possible ? way->seconds : (double)NAN);
         slci_json_i64(json, "vram_smallest_bytes", way->smallest_device_bytes);
@@ -46,7 +46,7 @@ static void write_plan(slci_json *json, const slc_gather_result *result) {
     slci_json_open(json, "plan", '{');
     slci_stats_plan_shape(json, plan, names);
     slci_json_i64(json, "vram_peak_bytes", plan->device_peak_bytes);
-    slci_json_i64(json, "staging_bytes", plan->host_peak_bytes - plan->mapped_bytes);
+    slci_stats_staging(json, plan);
     slci_json_i64(json, "mapped_bytes", plan->mapped_bytes);
     slci_json_i64(json, "vram_smallest_bytes", plan->smallest_device_bytes);
     slci_json_i64(json, "host_peak_bytes", result->host_planned_bytes);
@@ -92,7 +92,7 @@ static void write_stats(slci_json *json, const slc_gather_result *result) {
     write_shape(json, "data_shape", &result->data);
     write_shape(json, "index_shape", &result->index);
     write_shape(json, "shape", &result->out);
-    slci_json_text(json, "placement", slc_gather_way_name(result->sparse));
+    slci_json_text(json, "placement", slc_sparse_choice_name(result->sparse));
     slci_json_text(json, "placement_why", result->why);
     write_plan(json, result);
     slci_json_close(json, '}');
@@ -147,7 +147,7 @@ static void plan_to(FILE *out, const void *context) {
     shape_line(out, "data", &result->data);
     shape_line(out, "indices", &result->index);
     shape_line(out, "result", &result->out);
-    (void)fprintf(out, "  %-22s %s, %s\n", "data is", slc_gather_way_name(result->sparse),
+    (void)fprintf(out, "  %-22s %s, %s\n", "data is", slc_sparse_choice_name(result->sparse),
                   result->why);
     touches_line(out, result);
     axes_line(out, "tile", result, plan->tile, "");

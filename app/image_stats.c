@@ -38,7 +38,7 @@ static void write_plan(slci_json *json, const slc_image_result *result) {
     slci_json_open(json, "plan", '{');
     slci_stats_plan_shape(json, plan, axis_name);
     slci_json_i64(json, "vram_peak_bytes", result->vram_planned_bytes);
-    slci_json_i64(json, "staging_bytes", plan->host_peak_bytes);
+    slci_stats_staging(json, plan);
     slci_json_i64(json, "vram_smallest_bytes", plan->smallest_device_bytes);
     slci_json_i64(json, "host_peak_bytes", result->host_planned_bytes);
     slci_json_i64(json, "ram_smallest_bytes", result->smallest_ram_bytes);

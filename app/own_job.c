@@ -7,7 +7,7 @@
 #include "app/machine.h"
 #include "core/checked.h"
 
-static const char *const device_names[SLC_DEVICE_KINDS] = {
+static const char *const device_names[SLC_DEVICE_KIND_COUNT] = {
     [SLC_DEVICE_HOST] = "the host", [SLC_DEVICE_CUDA] = "CUDA"};
 
 /* One call of slc_own_job_run. */

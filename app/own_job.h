@@ -22,14 +22,12 @@
 extern "C" {
 #endif
 
-#define SLC_DEVICE_KINDS 2
-
 /* Everything is lent for the call. Sources and sinks stay the caller's, to be destroyed. */
 typedef struct slc_own_job {
     slc_job job; /* `tile` is not looked at: the next list has it */
     /* By slc_device_kind; NULL: the job does not run there. With SLC_CHOOSE_AUTO the host is taken
      * where there is nothing for a card. */
-    slc_status (*tile_on[SLC_DEVICE_KINDS])(void *state, const slc_tile_arguments *arguments);
+    slc_status (*tile_on[SLC_DEVICE_KIND_COUNT])(void *state, const slc_tile_arguments *arguments);
     const slc_binding *bindings; /* [n_operands] */
     double seconds_per_point; /* of the kernel, about; 0: it takes no longer than its transfers */
     /* With a checkpoint: what decides the result (identities of the sources, parameters), and so must

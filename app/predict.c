@@ -11,6 +11,7 @@
 
 #include "app/predict_job.h"
 #include "core/clock.h"
+#include "core/hash.h"
 #include "core/version.h"
 #include "io/model_list.h"
 
@@ -29,8 +30,7 @@ slc_status slci_predict_hold(slci_predict_job *job, int64_t bytes, const char *w
     return SLC_OK;
 }
 
-/* ---- opening ----------------------------------------------------------------------------------
- * */
+/* ---- opening ------------------------------------------------------------------------------- */
 
 static slc_status open_output(slci_predict_job *job) {
     const slc_predict_options *o = job->options;
@@ -78,8 +78,20 @@ static slc_status open_input(slci_predict_job *job) {
     return SLC_OK;
 }
 
-/* ---- running ----------------------------------------------------------------------------------
- * */
+/* ---- running ------------------------------------------------------------------------------- */
+
+/* A list is told by what it says, since any part of it may be changed and the file's name stay. */
+static int64_t hash_list(const slci_predict_job *job) {
+    const int64_t n = job->result.n_components;
+    const int64_t value_bytes = (int64_t)sizeof(double);
+    slci_hash hash;
+    slci_hash_begin(&hash, 0);
+    slci_hash_add(&hash, job->places, n * 3 * value_bytes);
+    slci_hash_add(&hash, job->shapes, n * SLC_PREDICT_SHAPE * value_bytes);
+    slci_hash_add(&hash, job->channels,
+                  job->result.n_channels * SLC_PREDICT_CHANNEL_COLUMNS * value_bytes);
+    return (int64_t)slci_hash_end(&hash);
+}
 
 /* What decides the result; where the image lies does not. */
 static slc_status begin_checkpoint(slci_predict_job *job) {
@@ -90,8 +102,11 @@ static slc_status begin_checkpoint(slci_predict_job *job) {
     slc_fingerprint_add_text(&print, "command", "predict");
     slc_fingerprint_add_text(&print, "version", SLC_VERSION);
     slc_fingerprint_add_text(&print, "input", job->vis->identity);
-    slc_fingerprint_add_text(&print, "model",
-                             job->image != NULL ? job->image->identity : job->options->model_path);
+    if (job->image != NULL) {
+        slc_fingerprint_add_text(&print, "model", job->image->identity);
+    } else {
+        slc_fingerprint_add_i64(&print, "hash of the list", hash_list(job));
+    }
     slc_fingerprint_add_i64(&print, "components", job->result.n_components);
     slc_fingerprint_add_f64(&print, "flux", job->result.flux_jy);
     slc_fingerprint_add_f64(&print, "absolute flux", job->result.abs_flux_jy);
@@ -158,7 +173,7 @@ static slc_status execute(slci_predict_job *job) {
     }
     slc_log_note(job->options->run.log,
                  "%s: the image cannot be %s (%s): it passes by for every tile of rows",
-                 job->options->model_path, slc_predict_place_name(job->result.sparse),
+                 job->options->model_path, slc_sparse_choice_name(job->result.sparse),
                  slc_status_message());
     SLC_TRY(slci_predict_plan_streamed(job, "memory for it was refused"));
     return execute_plan(job);

@@ -60,9 +60,6 @@ typedef struct slc_predict_result {
     double total_seconds, survey_seconds, copy_seconds, write_seconds;
 } slc_predict_result;
 
-/* "resident", "mapped", "streamed". Static storage. */
-SLC_API const char *slc_predict_place_name(slc_sparse_choice sparse);
-
 /* Runs the job. On failure `result` is not touched. SLC_ERROR_INPUT and SLC_ERROR_UNSUPPORTED for a
  * model that cannot be placed or weighed exactly, or data that it has no place in. */
 SLC_API SLC_MUST_USE slc_status slc_predict_run(const slc_predict_options *options,

@@ -42,8 +42,7 @@ static slc_status make_source(const char *name, int64_t n, int64_t n_columns, co
     return slc_source_create_memory(name, &layout, values, out);
 }
 
-/* ---- frames -----------------------------------------------------------------------------------
- * */
+/* ---- frames -------------------------------------------------------------------------------- */
 
 /* Whether places in the image's frame are places in the data's. */
 static slc_status check_frames(const slci_predict_job *job, const slc_model_meta *model) {
@@ -83,8 +82,7 @@ static slc_status check_frames(const slci_predict_job *job, const slc_model_meta
                                                          : " of another equinox");
 }
 
-/* ---- channels ---------------------------------------------------------------------------------
- * */
+/* ---- channels ------------------------------------------------------------------------------ */
 
 static int64_t nearest_plane(const slc_model_meta *model, double freq_hz) {
     int64_t nearest = 0;
@@ -144,8 +142,7 @@ static slc_status make_channels(slci_predict_job *job) {
                        &job->channels_source);
 }
 
-/* ---- images -----------------------------------------------------------------------------------
- * */
+/* ---- images -------------------------------------------------------------------------------- */
 
 static void say_image(const slci_predict_job *job, const slc_model_survey *survey) {
     slc_log *log = job->options->run.log;
@@ -205,8 +202,7 @@ static slc_status open_image(slci_predict_job *job) {
     return list_image(job);
 }
 
-/* ---- lists ------------------------------------------------------------------------------------
- * */
+/* ---- lists --------------------------------------------------------------------------------- */
 
 /* A flux rises or falls with frequency, so its largest value is at an end. */
 static slc_status check_flux(const slci_predict_job *job, const slc_sky_component *component,

@@ -13,12 +13,6 @@
 /* Rows that one block of threads computes, and blocks that keep a multiprocessor busy. */
 #define CUDA_GRANULES_PER_PROCESSOR 16
 
-const char *slc_predict_place_name(slc_sparse_choice sparse) {
-    return sparse == SLC_SPARSE_RESIDENT ? "resident"
-           : sparse == SLC_SPARSE_MAPPED ? "mapped"
-                                         : "streamed";
-}
-
 static slc_predict_request make_request(const slci_predict_job *job, slc_predict_form form) {
     const slc_predict_result *result = &job->result;
     slc_predict_request request = {.form = form,

@@ -12,8 +12,7 @@ static void write_plan(slci_json *json, const slc_predict_result *result) {
     slci_json_open(json, "plan", '{');
     slci_stats_plan_shape(json, plan, axis_names);
     slci_json_i64(json, "vram_peak_bytes", plan->device_peak_bytes);
-    slci_json_i64(json, "staging_bytes",
-                  plan->host_peak_bytes - plan->mapped_bytes - plan->tier_bytes);
+    slci_stats_staging(json, plan);
     slci_json_i64(json, "tier_bytes", plan->tier_bytes);
     slci_json_i64(json, "mapped_bytes", plan->mapped_bytes);
     slci_json_i64(json, "vram_smallest_bytes", plan->smallest_device_bytes);
@@ -36,7 +35,7 @@ static void write_model(slci_json *json, const slc_predict_result *result) {
         slci_json_i64(json, "nan_pixels", result->n_nan);
         slci_json_text(json, "unit", result->unit_text);
         slci_json_f64(json, "offset_rad", result->offset_rad);
-        slci_json_text(json, "placement", slc_predict_place_name(result->sparse));
+        slci_json_text(json, "placement", slc_sparse_choice_name(result->sparse));
         slci_json_text(json, "placement_why", result->why);
     }
     slci_json_close(json, '}');
@@ -54,6 +53,7 @@ static void write_stats(slci_json *json, const slc_predict_result *result) {
     const slc_engine_report *report = &result->report;
     slci_json_open(json, NULL, '{');
     slci_json_text(json, "device", result->device_name);
+    slci_json_bool(json, "resumed", result->is_resumed);
     slci_json_i64(json, "context_bytes", result->context_bytes);
     slci_json_i64(json, "vram_limit_bytes", result->vram_limit_bytes);
     slci_json_i64(json, "vram_peak_bytes", result->vram_peak_bytes);

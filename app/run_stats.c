@@ -37,6 +37,11 @@ void slci_stats_plan_shape(slci_json *json, const slc_plan *plan, const char *co
     slci_json_i64(json, "slots", plan->n_slots);
 }
 
+void slci_stats_staging(slci_json *json, const slc_plan *plan) {
+    slci_json_i64(json, "staging_bytes",
+                  plan->host_peak_bytes - plan->tier_bytes - plan->mapped_bytes);
+}
+
 void slci_stats_plan_cost(slci_json *json, const slc_plan *plan) {
     slci_json_i64(json, "bytes_read", plan->bytes_read);
     slci_json_i64(json, "bytes_tier", plan->bytes_tier);

@@ -28,7 +28,10 @@ void slci_stats_stages(slci_json *json, const slc_engine_report *report, double 
 /* tile and order, by the names of the axes [n_axes]; then tiles, passes and slots. */
 void slci_stats_plan_shape(slci_json *json, const slc_plan *plan, const char *const *axis_names);
 
-/* bytes_read, bytes_h2d, bytes_d2h; then chunk_reads_per_pass, seconds and bottleneck. */
+/* staging_bytes: what of the plan's host memory is neither kept tiles nor mapped arrays. */
+void slci_stats_staging(slci_json *json, const slc_plan *plan);
+
+/* bytes_read, bytes_tier, bytes_h2d, bytes_d2h; then chunk_reads_per_pass, seconds and bottleneck. */
 void slci_stats_plan_cost(slci_json *json, const slc_plan *plan);
 
 /* One line of a plan for people: a name, an amount of bytes, and what follows it. */

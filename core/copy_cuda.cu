@@ -238,3 +238,37 @@ extern "C" cudaError_t slci_copy_cuda_load(void) {
     error = error == cudaSuccess ? load<uint64_t, 32>() : error;
     return error == cudaSuccess ? load<unit16, 32>() : error;
 }
+
+/* A pitched copy for every combination of the outer indices. */
+extern "C" cudaError_t slci_copy_cuda_pitched(void *dst, const void *src,
+                                              const slci_copy_plan *plan, cudaMemcpyKind kind,
+                                              cudaStream_t stream) {
+    const int last = plan->rank - 1;
+    const int64_t width = plan->shape[last] * plan->unit_bytes;
+    if (last < 1 || plan->dst_stride[last] != plan->unit_bytes ||
+        plan->src_stride[last] != plan->unit_bytes || plan->dst_stride[last - 1] < width ||
+        plan->src_stride[last - 1] < width) {
+        return cudaErrorNotSupported;
+    }
+    int64_t index[SLCI_COPY_MAX_RANK] = {0};
+    for (int d = 0; d >= 0;) {
+        char *to = (char *)dst + plan->dst_offset;
+        const char *from = (const char *)src + plan->src_offset;
+        for (int outer = 0; outer < last - 1; outer++) {
+            to += index[outer] * plan->dst_stride[outer];
+            from += index[outer] * plan->src_stride[outer];
+        }
+        const cudaError_t error =
+            cudaMemcpy2DAsync(to, (size_t)plan->dst_stride[last - 1], from,
+                              (size_t)plan->src_stride[last - 1], (size_t)width,
+                              (size_t)plan->shape[last - 1], kind, stream);
+        if (error != cudaSuccess) {
+            return error;
+        }
+        d = last - 2;
+        while (d >= 0 && ++index[d] == plan->shape[d]) {
+            index[d--] = 0;
+        }
+    }
+    return cudaSuccess;
+}

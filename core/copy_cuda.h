@@ -17,6 +17,11 @@ cudaError_t slci_copy_cuda_launch(void *d_dst, const void *d_src, const slci_cop
  * cudaErrorNoKernelImageForDevice on a card that this build has no code for. */
 cudaError_t slci_copy_cuda_load(void);
 
+/* Enqueues the plan between host and device as pitched copies, one for each combination of the indices
+ * before the last two. cudaErrorNotSupported where the last dimension is not dense on both sides. */
+cudaError_t slci_copy_cuda_pitched(void *dst, const void *src, const slci_copy_plan *plan,
+                                   enum cudaMemcpyKind kind, cudaStream_t stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -24,7 +24,11 @@
 extern "C" {
 #endif
 
-typedef enum slc_device_kind { SLC_DEVICE_HOST, SLC_DEVICE_CUDA } slc_device_kind;
+typedef enum slc_device_kind {
+    SLC_DEVICE_HOST,
+    SLC_DEVICE_CUDA,
+    SLC_DEVICE_KIND_COUNT
+} slc_device_kind;
 
 typedef enum slc_copy_direction {
     SLC_COPY_TO_DEVICE,

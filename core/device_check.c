@@ -35,6 +35,7 @@ typedef struct check_device {
 typedef struct check_stream {
     slc_stream base;
     slc_stream *inner; /* owned */
+    bool is_recording; /* pauses would be part of the graph, whose body on a card allows none */
 } check_stream;
 
 typedef struct check_event {
@@ -281,7 +282,8 @@ static slc_status enter_copy(slc_stream *stream) {
     if (count_call(check, SLC_CHECK_COPY, &number)) {
         return fail_call(check, SLC_CHECK_COPY, SLC_ERROR_DEVICE);
     }
-    if (check->options.delay_us > 0 && check->inner->ops->pause != NULL) {
+    if (check->options.delay_us > 0 && check->inner->ops->pause != NULL &&
+        !((const check_stream *)stream)->is_recording) {
         const int64_t delay_us = scatter(number, check->options.delay_us);
         SLC_TRY(check->inner->ops->pause(inner_stream(stream), delay_us * 1000));
     }
@@ -327,10 +329,13 @@ static slc_status check_pause(slc_stream *stream, int64_t ns) {
 
 static slc_status check_capture_begin(slc_stream *stream) {
     SLC_TRY(enter(stream->device, SLC_CHECK_GRAPH));
-    return as_check(stream->device)->inner->ops->capture_begin(inner_stream(stream));
+    SLC_TRY(as_check(stream->device)->inner->ops->capture_begin(inner_stream(stream)));
+    ((check_stream *)stream)->is_recording = true;
+    return SLC_OK;
 }
 
 static slc_status check_capture_end(slc_stream *stream, void **graph) {
+    ((check_stream *)stream)->is_recording = false;
     SLC_TRY(as_check(stream->device)->inner->ops->capture_end(inner_stream(stream), graph));
     add_alive(stream->device, 1);
     return SLC_OK;

@@ -337,15 +337,20 @@ static slc_status cuda_copy(slc_stream *stream, void *dst, const void *src, int6
 
 static slc_status copy_kernel(slc_stream *stream, void *dst, const void *src,
                               const slci_copy_plan *plan, slc_copy_direction direction) {
+    cudaStream_t cuda = ((cuda_stream *)stream)->stream;
     if (direction != SLC_COPY_ON_DEVICE) {
+        const cudaError_t error =
+            slci_copy_cuda_pitched(dst, src, plan, copy_kind(direction), cuda);
+        if (error != cudaErrorNotSupported) {
+            return slc_cuda_status(error, "a copy in pitched parts");
+        }
         return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
-                        "a copy between host and device moves one run of bytes or rows with a "
-                        "pitch, and this pair of layouts coalesces to %d dimensions; copy it whole "
-                        "and rearrange it on the device or the host",
+                        "a copy between host and device moves rows of neighbouring elements, and "
+                        "this pair of layouts (%d dimensions) has none; copy it whole and "
+                        "rearrange it on the device or the host",
                         plan->rank);
     }
-    return slc_cuda_status(slci_copy_cuda_launch(dst, src, plan, ((cuda_stream *)stream)->stream),
-                           "launching a strided copy");
+    return slc_cuda_status(slci_copy_cuda_launch(dst, src, plan, cuda), "launching a strided copy");
 }
 
 static slc_status cuda_copy_strided(slc_stream *stream, void *dst, const slc_layout *dst_layout,

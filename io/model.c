@@ -123,7 +123,9 @@ static slc_status list_frequencies(model *self, const double plane_hz[2]) {
 
 static void set_identity(model *self) {
     (void)snprintf(self->base.name, sizeof self->base.name, "%.250s", self->path);
-    (void)snprintf(self->base.identity, sizeof self->base.identity, "%.200s %lld %lld", self->path,
+    /* Not the file's name: a run may be resumed from another folder. */
+    (void)snprintf(self->base.identity, sizeof self->base.identity,
+                   "an image in a file of %lld bytes, changed at %lld ns",
                    (long long)self->stamp.bytes, (long long)self->stamp.modified_ns);
 }
 

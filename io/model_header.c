@@ -42,8 +42,7 @@ static void get_text(slci_model_file *file, const char *name, char out[SLCI_MODE
     }
 }
 
-/* ---- the sky ----------------------------------------------------------------------------------
- * */
+/* ---- the sky ------------------------------------------------------------------------------- */
 
 static slc_status check_projection(slci_model_file *file) {
     static const char *const expected[2] = {"RA---SIN", "DEC--SIN"};
@@ -151,8 +150,7 @@ static slc_status read_frame(slci_model_file *file, slc_model_meta *meta) {
     return SLC_OK;
 }
 
-/* ---- the other axes ---------------------------------------------------------------------------
- * */
+/* ---- the other axes ------------------------------------------------------------------------ */
 
 static slc_status read_frequency(slci_model_file *file, int axis, double plane_hz[2]) {
     char name[16];
@@ -209,8 +207,7 @@ static slc_status read_other_axes(slci_model_file *file, slc_model_meta *meta, d
     return SLC_OK;
 }
 
-/* ---- the unit ---------------------------------------------------------------------------------
- * */
+/* ---- the unit ------------------------------------------------------------------------------ */
 
 static slc_status read_unit(slci_model_file *file, slc_model_meta *meta) {
     char unit[SLCI_MODEL_TEXT_BYTES];

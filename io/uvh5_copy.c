@@ -67,9 +67,11 @@ static slc_status write_locked(slci_uvh5_copy *copy) {
         H5Sselect_hyperslab(copy->file_space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
         H5Dwrite(copy->dataset, copy->file_type, memory_space, copy->file_space, H5P_DEFAULT,
                  copy->staged) >= 0;
+    /* Before anything is closed: HDF5 forgets with the next call why this one failed. */
+    const slc_status status = is_ok ? slci_h5_output_status(copy->output)
+                                    : slci_h5_output_fail(copy->output, "dataset /Data/visdata");
     (void)H5Sclose(memory_space);
-    return is_ok ? slci_h5_output_status(copy->output)
-                 : slci_h5_output_fail(copy->output, "dataset /Data/visdata");
+    return status;
 }
 
 static slc_status flush_staged(slci_uvh5_copy *copy) {
@@ -186,10 +188,11 @@ static slc_status make_dataset(slci_uvh5_copy *copy, hid_t data_group) {
                                    H5P_DEFAULT, list, H5P_DEFAULT);
     }
     const bool is_ok = copy->dataset >= 0 && slci_uvh5_copy_attributes(input, copy->dataset);
+    const slc_status status = is_ok ? slci_h5_output_status(copy->output)
+                                    : slci_h5_output_fail(copy->output, "dataset /Data/visdata");
     (void)H5Pclose(list);
     (void)H5Pclose(from);
-    return is_ok ? slci_h5_output_status(copy->output)
-                 : slci_h5_output_fail(copy->output, "dataset /Data/visdata");
+    return status;
 }
 
 static slc_status begin_locked(slci_uvh5_copy *copy) {

@@ -22,8 +22,7 @@
 /* Rows of phase_center_id_array that are read at once. */
 #define PASS_ROWS 65536
 
-/* ---- polarisations ----------------------------------------------------------------------------
- * */
+/* ---- polarisations ------------------------------------------------------------------------- */
 
 /* A number of the header as a code; 0, which is none, where it cannot be one. */
 static int code_of(double number) {
@@ -65,8 +64,7 @@ static slc_status read_polarisations(slci_uvh5_copy *copy) {
                                path, n);
 }
 
-/* ---- phase centres ----------------------------------------------------------------------------
- * */
+/* ---- phase centres ------------------------------------------------------------------------- */
 
 static slc_status check_ids(slci_uvh5_copy *copy, const slci_h5_dataset *set) {
     const int64_t n_rows = set->rank == 1 ? set->shape[0] : 0;
@@ -119,8 +117,7 @@ static slc_status check_phase_centre(slci_uvh5_copy *copy) {
     return status;
 }
 
-/* ---- storage ----------------------------------------------------------------------------------
- * */
+/* ---- storage ------------------------------------------------------------------------------- */
 
 static void choose_type(slci_uvh5_copy *copy) {
     const slci_element *type = &copy->vis.type;

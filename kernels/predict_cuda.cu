@@ -43,8 +43,7 @@
 #define TERMS_PER_S_FAST 5e9
 #define TERMS_PER_S_SLOW 5e8
 
-/* ---- pixels ------------------------------------------------------------------------------------
- * */
+/* ---- pixels --------------------------------------------------------------------------------- */
 
 static __global__ void __launch_bounds__(FETCH_THREADS) fetch_flux(const slci_predict_view view) {
     const int64_t n = view.tile->extent[1] * view.n_planes;
@@ -58,8 +57,7 @@ static __global__ void __launch_bounds__(FETCH_THREADS) fetch_flux(const slci_pr
     }
 }
 
-/* ---- sums --------------------------------------------------------------------------------------
- * */
+/* ---- sums ----------------------------------------------------------------------------------- */
 
 /* Components of one batch. `shape` is there for lists: major, minor, sin, cos. */
 template <bool IS_LIST, int CHANNELS> struct batch {
@@ -190,8 +188,7 @@ static __global__ void __launch_bounds__(BLOCK_ROWS) sum_rows(const slci_predict
     }
 }
 
-/* ---- launching ---------------------------------------------------------------------------------
- * */
+/* ---- launching ------------------------------------------------------------------------------ */
 
 typedef void (*sum_function)(const slci_predict_view view);
 
@@ -206,8 +203,7 @@ static slc_status load_kernel(const void *function) {
                            "cudaFuncGetAttributes (predict kernel)");
 }
 
-/* Loads the kernels now: done lazily at the first launch, it would take device memory in the run.
- * */
+/* Loads the kernels now: at the first launch it would take device memory in the middle of the run. */
 static slc_status predict_cuda_prepare(void *state, slc_device *device) {
     (void)state;
     (void)device;

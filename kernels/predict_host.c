@@ -34,8 +34,7 @@ typedef struct host_run {
     int64_t n_rows, n_components, n_channel_groups;
 } host_run;
 
-/* ---- pixels -----------------------------------------------------------------------------------
- * */
+/* ---- pixels -------------------------------------------------------------------------------- */
 
 static double pixel_flux(const slci_predict_view *view, int64_t plane, int64_t pixel) {
     const int64_t at = plane * view->plane_pixels + pixel;
@@ -58,8 +57,7 @@ static slc_status fetch_part(void *context, int64_t part, int worker) {
     return SLC_OK;
 }
 
-/* ---- sums -------------------------------------------------------------------------------------
- * */
+/* ---- sums ---------------------------------------------------------------------------------- */
 
 static double term_amplitude(const slci_predict_view *view, int64_t k, const double *channel) {
     if (view->shape == NULL) {

@@ -75,6 +75,16 @@ const char *slc_bottleneck_name(slc_bottleneck bottleneck) {
     return (unsigned)bottleneck < SLC_BOUND_COUNT ? names[bottleneck] : "unknown";
 }
 
+const char *slc_sparse_choice_name(slc_sparse_choice choice) {
+    static const char *const names[SLC_SPARSE_COUNT] = {
+        [SLC_SPARSE_AUTO] = "auto",
+        [SLC_SPARSE_RESIDENT] = "resident",
+        [SLC_SPARSE_MAPPED] = "mapped",
+        [SLC_SPARSE_STREAMED] = "streamed",
+    };
+    return (unsigned)choice < SLC_SPARSE_COUNT ? names[choice] : "unknown";
+}
+
 /* ---- what is asked for -------------------------------------------------------------------------- */
 
 static slc_status check_region(const slc_job *job, const slc_box *region) {

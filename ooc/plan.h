@@ -39,8 +39,12 @@ typedef enum slc_sparse_choice {
     SLC_SPARSE_AUTO, /* whichever is faster, of what fits */
     SLC_SPARSE_RESIDENT,
     SLC_SPARSE_MAPPED,
-    SLC_SPARSE_STREAMED /* for jobs that can do without a sparse operand; to the planner: auto */
+    SLC_SPARSE_STREAMED, /* for jobs that can do without a sparse operand; to the planner: auto */
+    SLC_SPARSE_COUNT
 } slc_sparse_choice;
+
+/* "auto", "resident", "mapped", "streamed". Static storage. */
+SLC_API const char *slc_sparse_choice_name(slc_sparse_choice choice);
 
 typedef struct slc_plan_request {
     int64_t device_budget_bytes;

@@ -65,8 +65,7 @@ static void write_pixels(test_prediction *self, const slc_image_meta *meta) {
     free(values);
 }
 
-/* ---- right values ------------------------------------------------------------------------------
- * */
+/* ---- right values --------------------------------------------------------------------------- */
 
 static void a_list_equals_its_simulation(void **state) {
     test_prediction *self = *state;
@@ -199,8 +198,7 @@ static void zenith_data_have_n(void **state) {
     test_vis_free(&vis);
 }
 
-/* ---- planes -----------------------------------------------------------------------------------
- * */
+/* ---- planes -------------------------------------------------------------------------------- */
 
 /* Channel c is nearest to plane 2 - c of a cube that falls in frequency; the last plane is not
  * needed. */
@@ -232,8 +230,7 @@ static void channels_take_the_nearest_plane(void **state) {
     free(values);
 }
 
-/* ---- what is said and refused -------------------------------------------------------------------
- * */
+/* ---- what is said and refused ---------------------------------------------------------------- */
 
 static void frames_must_agree(void **state) {
     test_prediction *self = *state;
@@ -314,8 +311,7 @@ static void fits_models_work_too(void **state) {
     assert_true(largest_difference(self->out, other) <= 1e-6 * PIXELS_ABS_JY);
 }
 
-/* ---- statistics ---------------------------------------------------------------------------------
- * */
+/* ---- statistics ------------------------------------------------------------------------------ */
 
 static void statistics_say_what_was_done(void **state) {
     test_prediction *self = *state;

@@ -87,8 +87,7 @@ static void the_smallest_budget_is_exact(void **state) {
     TEST_FAILS(test_prediction_run(self), SLC_ERROR_NO_PLAN, "--vram");
 }
 
-/* ---- resuming -----------------------------------------------------------------------------------
- * */
+/* ---- resuming -------------------------------------------------------------------------------- */
 
 static volatile int cancelled;
 
@@ -103,8 +102,7 @@ static void stop_half_way(void *context, const char *stage, const char *thing, d
     }
 }
 
-/* An interrupted run goes on under other budgets, with the image somewhere else, to the same bytes.
- * */
+/* An interrupted run goes on under other budgets, with its image elsewhere, to the same bytes. */
 static void interrupted_runs_go_on(void **state) {
     test_prediction *self = *state;
     static const slc_sparse_choice later[] = {SLC_SPARSE_MAPPED, SLC_SPARSE_RESIDENT,
@@ -148,6 +146,34 @@ static void interrupted_runs_go_on(void **state) {
     }
     free(first);
 }
+
+/* A list of which places alone have changed gives other visibilities. */
+static void another_list_is_not_gone_on_with(void **state) {
+    test_prediction *self = *state;
+    char checkpoint[TEST_PATH_BYTES];
+    test_join(self->directory, "run.checkpoint", checkpoint);
+    test_write_below(self->directory, "sky.txt", "l=0.01 m=0.02 flux=1\nl=0 m=0 flux=2\n");
+    self->options.model_path = self->sky;
+    self->options.run.dry_run = true;
+    TEST_OK(test_prediction_run(self));
+    self->options.run.dry_run = false;
+    self->options.run.vram_bytes = self->result.plan.smallest_device_bytes;
+    self->options.run.checkpoint_path = checkpoint;
+    self->options.run.cancel = &cancelled;
+    self->options.run.progress = stop_half_way;
+    cancelled = 0;
+    const slc_status status = test_prediction_run(self);
+    if (status == SLC_ERROR_UNSUPPORTED) {
+        TEST_SKIP("%s", slc_status_message());
+    }
+    assert_int_equal(status, SLC_ERROR_INTERRUPTED);
+    cancelled = 0;
+    self->options.run.progress = NULL;
+    self->options.run.resume = true;
+    test_write_below(self->directory, "sky.txt", "l=-0.01 m=0.02 flux=1\nl=0 m=0 flux=2\n");
+    TEST_FAILS(test_prediction_run(self), SLC_ERROR_INPUT, "hash of the list");
+}
+
 #define CASE(function) \
     cmocka_unit_test_setup_teardown(function, test_prediction_create, test_prediction_destroy)
 
@@ -157,6 +183,7 @@ int main(void) {
         CASE(an_image_that_fits_nowhere_is_streamed),
         CASE(the_smallest_budget_is_exact),
         CASE(interrupted_runs_go_on),
+        CASE(another_list_is_not_gone_on_with),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

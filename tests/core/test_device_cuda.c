@@ -111,6 +111,49 @@ static void the_bus_refuses_what_it_cannot_do(void **state) {
     test_fixture_close(&self);
 }
 
+/* A box of a 4-dimensional array, dense on the host: no one pitch describes it. It goes to the device
+ * into an array of zeros and comes back whole. */
+static void the_bus_copies_a_box_of_rows(void **state) {
+    enum { N0 = 5, N1 = 4, N2 = 6, N3 = 7, N = N0 * N1 * N2 * N3 };
+    test_fixture self;
+    test_fixture_open(*state, &self);
+    const slc_layout whole = dense(SLC_I32, 4, (const int64_t[]){N0, N1, N2, N3});
+    const slc_box box = {.rank = 4, .origin = {1, 1, 2, 3}, .extent = {3, 2, 3, 4}};
+    const slc_layout view = slc_layout_slice(&whole, &box);
+    const slc_layout packed = dense(SLC_I32, 4, box.extent);
+    slc_stream *stream = NULL;
+    slc_pinned host;
+    void *d_memory = NULL;
+    TEST_OK(slc_stream_create(self.device, &stream));
+    TEST_OK(slc_pinned_allocate(self.device, slc_layout_bytes(&whole), &host));
+    TEST_OK(slc_device_allocate(self.device, slc_layout_bytes(&whole), &d_memory));
+    int32_t *const values = host.host;
+    for (int i = 0; i < 3 * 2 * 3 * 4; i++) {
+        values[i] = i + 1;
+    }
+    TEST_OK(slc_stream_set(stream, d_memory, 0, slc_layout_bytes(&whole)));
+    TEST_OK(
+        slc_stream_copy_strided(stream, d_memory, &view, host.host, &packed, SLC_COPY_TO_DEVICE));
+    TEST_OK(slc_stream_copy(stream, host.host, d_memory, slc_layout_bytes(&whole),
+                            SLC_COPY_FROM_DEVICE));
+    TEST_OK(slc_stream_synchronize(stream));
+    int next = 1;
+    for (int i = 0; i < N; i++) {
+        const int at[4] = {i / (N1 * N2 * N3), i / (N2 * N3) % N1, i / N3 % N2, i % N3};
+        bool is_inside = true;
+        for (int d = 0; d < 4; d++) {
+            is_inside =
+                is_inside && at[d] >= box.origin[d] && at[d] < box.origin[d] + box.extent[d];
+        }
+        assert_int_equal(values[i], is_inside ? next : 0);
+        next += is_inside ? 1 : 0;
+    }
+    slc_stream_destroy(stream);
+    slc_pinned_release(self.device, &host);
+    slc_device_release(self.device, d_memory);
+    test_fixture_close(&self);
+}
+
 static slc_status do_nothing(void *argument) {
     (void)argument;
     return SLC_OK;
@@ -135,9 +178,8 @@ static void it_is_no_host_device(void **state) {
 }
 
 static const test_case cases[] = {
-    TEST_CASE(transposes_of_every_size),
-    TEST_CASE(random_pairs_of_every_size),
-    TEST_CASE(the_bus_refuses_what_it_cannot_do),
+    TEST_CASE(transposes_of_every_size),     TEST_CASE(random_pairs_of_every_size),
+    TEST_CASE(the_bus_copies_a_box_of_rows), TEST_CASE(the_bus_refuses_what_it_cannot_do),
     TEST_CASE(it_is_no_host_device),
 };
 

@@ -71,8 +71,7 @@ static slc_status open_list(place *self, double ra, double dec, int64_t keep_byt
     return slc_model_list_create(&options, &self->list);
 }
 
-/* ---- a large picture with few pixels -----------------------------------------------------------
- * */
+/* ---- a large picture with few pixels -------------------------------------------------------- */
 
 #define NX 300
 #define NY 1000 /* several blocks */
@@ -149,8 +148,7 @@ static void lists_what_is_not_zero(void **state) {
     free(values);
 }
 
-/* ---- places ------------------------------------------------------------------------------------
- * */
+/* ---- places --------------------------------------------------------------------------------- */
 
 /* A picture about another centre: each pixel's right ascension and declination, by the functions
  * that the rest of Sluice uses, give the same direction cosines. */
@@ -206,8 +204,7 @@ static void unprojected_data_have_n(void **state) {
     TEST_NEAR(where[2], sqrt(0.75), 1e-15);
 }
 
-/* ---- odd pixels --------------------------------------------------------------------------------
- * */
+/* ---- odd pixels ----------------------------------------------------------------------------- */
 
 static void pixels_beyond_the_horizon_must_be_zero(void **state) {
     place *self = *state;
