@@ -47,7 +47,7 @@ for signal in INT TERM; do
 done
 if [[ $resumed -eq 1 ]]; then
     # Without --resume what is there is kept; with other parameters it is refused.
-    refuses 5 '--resume' "${image[@]}" -o x.h5 --psf y.h5 --vram 12M --checkpoint ck
+    refuses 5 '--resume' "${image[@]}" --quiet -o x.h5 --psf y.h5 --vram 12M --checkpoint ck
     run "${image[@]}" -o x.h5 --psf y.h5 --vram 12M --checkpoint ck --resume --epsilon 1e-5
     [[ $code -eq 3 ]] || fail "another epsilon: exit code $code"
     grep -q 'epsilon' .err || fail "another epsilon: $(cat .err)"
@@ -67,7 +67,7 @@ rm -rf ck ck.journal ./*.part-*
 
 # ---- a disk that is full -------------------------------------------------------------------------------
 if [[ -w /dev/full ]]; then
-    refuses 5 'no ordinary file' "${image[@]}" -o x.h5 --vram 12M --checkpoint /dev/full
+    refuses 5 'no ordinary file' "${image[@]}" --quiet -o x.h5 --vram 12M --checkpoint /dev/full
 fi
 ( # files of at most 66 KiB: there is room for the image, not for the checkpoint's sums of 16 bytes
     ulimit -f 66
