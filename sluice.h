@@ -56,6 +56,7 @@
 
 #include "kernels/direct.h"
 #include "kernels/gather_kernel.h"
+#include "kernels/gather_map.h"
 #include "kernels/predict_kernel.h"
 #include "kernels/touch.h"
 

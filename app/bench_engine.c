@@ -36,7 +36,7 @@
 /* Tiles of a stream from RAM to RAM. */
 #define RAM_TILE_BYTES (8 * MIB)
 
-/* What issue and documents promise, as shares of the limit. */
+/* What docs/bench.md promises, as shares of the limit. */
 #define GOAL_BUS 0.95
 #define GOAL_RAM 0.90
 #define GOAL_LARGE_TILES 0.98
@@ -72,6 +72,24 @@ static void omit(bench *self, const char *format, ...) {
                           arguments);
         va_end(arguments);
     }
+}
+
+bool slci_bench_is_sound(const slci_bench_result *result, char *why, size_t why_bytes) {
+    const double one_way_sum = result->bus_in_per_s + result->bus_out_per_s;
+    if (result->bus_both_per_s > SLCI_BENCH_MOST_BOTH * one_way_sum) {
+        (void)slci_print(why, why_bytes, "the bus both ways reached %.3g GB/s, its two ways %.3g",
+                         1e-9 * result->bus_both_per_s, 1e-9 * one_way_sum);
+        return false;
+    }
+    for (int i = 0; i < result->n_figures; i++) {
+        const slci_bench_figure *figure = &result->figure[i];
+        if (figure->limit > 0 && figure->measured > SLCI_BENCH_MOST_SHARE * figure->limit) {
+            (void)slci_print(why, why_bytes, "%s reached %.3g %% of its limit", figure->what,
+                             100 * figure->measured / figure->limit);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* What does not fit this machine or its budgets is left out and said; all else ends the run. */
@@ -133,6 +151,9 @@ static slc_status measure_bus(bench *self) {
         self->bus.out_bytes_per_s = fmax(self->bus.out_bytes_per_s, bus.out_bytes_per_s);
         self->bus.both_bytes_per_s = fmax(self->bus.both_bytes_per_s, bus.both_bytes_per_s);
     }
+    self->result->bus_in_per_s = self->bus.in_bytes_per_s;
+    self->result->bus_out_per_s = self->bus.out_bytes_per_s;
+    self->result->bus_both_per_s = self->bus.both_bytes_per_s;
     add_figure(self, &(slci_bench_figure){.what = "bus, to the device",
                                           .unit = "GB/s",
                                           .measured = 1e-9 * self->bus.in_bytes_per_s});
@@ -224,11 +245,13 @@ static slc_status measure_copies(bench *self) {
 
 typedef struct ram {
     int64_t bytes;
+    int64_t reserved_bytes;
     void *from, *to;
 } ram;
 
 static slc_status take_ram(bench *self, ram *memory) {
     SLC_TRY(slc_budget_reserve(self->machine.budget, SLC_SPACE_HOST, 2 * memory->bytes, "data"));
+    memory->reserved_bytes = 2 * memory->bytes;
     const int64_t bytes = memory->bytes;
     slc_status status = slci_host_map(bytes, &memory->from);
     if (status == SLC_OK) {
@@ -246,7 +269,7 @@ static slc_status take_ram(bench *self, ram *memory) {
 static void give_ram(bench *self, ram *memory) {
     slci_host_unmap(memory->from, memory->bytes);
     slci_host_unmap(memory->to, memory->bytes);
-    slc_budget_release(self->machine.budget, SLC_SPACE_HOST, 2 * memory->bytes);
+    slc_budget_release(self->machine.budget, SLC_SPACE_HOST, memory->reserved_bytes);
 }
 
 /* Every 4,093rd byte and the last one: a prime, so that all places of a page are met. */

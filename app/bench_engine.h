@@ -9,6 +9,7 @@
 #define SLC_APP_BENCH_ENGINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "app/run_options.h"
 
@@ -32,6 +33,11 @@ typedef struct slci_bench_figure {
 } slci_bench_figure;
 
 #define SLCI_BENCH_FIGURES 40
+#define SLCI_BENCH_WHY_BYTES 160
+
+/* No figure can reach more than its limit, and both ways no more than the two ways, but for noise. */
+#define SLCI_BENCH_MOST_SHARE 1.15
+#define SLCI_BENCH_MOST_BOTH 1.05
 
 typedef struct slci_bench_result {
     char device_name[128];
@@ -39,9 +45,14 @@ typedef struct slci_bench_result {
     int n_threads;
     int n_figures;
     slci_bench_figure figure[SLCI_BENCH_FIGURES];
+    double bus_in_per_s, bus_out_per_s, bus_both_per_s; /* bytes */
     int n_omitted;
     char omitted[8][128]; /* what was not measured, and why */
 } slci_bench_result;
+
+/* False where figures contradict one another: the machine was busy with something else for a part of
+ * the time, and none of them can be relied on. `why` says in one line what does. */
+bool slci_bench_is_sound(const slci_bench_result *result, char *why, size_t why_bytes);
 
 SLC_MUST_USE slc_status slci_bench_engine(const slci_bench_options *options,
                                           slci_bench_result *out);

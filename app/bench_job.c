@@ -3,14 +3,14 @@
 
 #include "core/checked.h"
 #include "core/source_null.h"
-#include "kernels/pass.h"
+#include "kernels/copy_through.h"
 
 enum { OPERAND_IN, OPERAND_OUT, N_OPERANDS };
 
 static slc_status copy_tile(void *state, const slc_tile_arguments *arguments) {
     const slci_copy_job *self = state;
-    return slci_pass_enqueue(arguments->stream, arguments->d_operand[OPERAND_OUT],
-                             arguments->d_operand[OPERAND_IN], self->tile_bytes);
+    return slci_copy_through_enqueue(arguments->stream, arguments->d_operand[OPERAND_OUT],
+                                     arguments->d_operand[OPERAND_IN], self->tile_bytes);
 }
 
 static slc_status make_job(slci_copy_job *state, slc_job *out) {

@@ -6,7 +6,7 @@
 
 #include "core/checked.h"
 #include "core/clock.h"
-#include "kernels/pass.h"
+#include "kernels/copy_through.h"
 
 typedef struct loop_slot {
     void *in, *out; /* pinned */
@@ -145,7 +145,7 @@ static slc_status run_tile(loop *self, loop_slot *slot) {
     SLC_TRY(slc_stream_copy(self->in, slot->d_in, slot->in, bytes, SLC_COPY_TO_DEVICE));
     SLC_TRY(slc_event_record(slot->arrived, self->in));
     SLC_TRY(slc_event_wait(self->compute, slot->arrived));
-    SLC_TRY(slci_pass_enqueue(self->compute, slot->d_out, slot->d_in, bytes));
+    SLC_TRY(slci_copy_through_enqueue(self->compute, slot->d_out, slot->d_in, bytes));
     SLC_TRY(slc_event_record(slot->computed, self->compute));
     SLC_TRY(slc_event_wait(self->out, slot->computed));
     SLC_TRY(slc_stream_copy(self->out, slot->out, slot->d_out, bytes, SLC_COPY_FROM_DEVICE));

@@ -100,7 +100,8 @@ typedef struct gather_run {
     slc_gather_setup setup;
     slc_job job;
     slc_binding bindings[SLC_GATHER_N_OPERANDS];
-    int64_t *index; /* [TOUCHES] */
+    int64_t *index;      /* [TOUCHES] */
+    int64_t index_bytes; /* reserved */
 } gather_run;
 
 static slc_status make_gather(const slci_machine *machine, int64_t bytes, gather_run *run) {
@@ -114,7 +115,10 @@ static slc_status make_gather(const slci_machine *machine, int64_t bytes, gather
     slc_layout layout;
     SLC_TRY(slc_gather_choose(&request, &run->setup));
     SLC_TRY(slc_gather_job_init(&run->setup, machine->device->kind, &run->job));
-    run->index = malloc(TOUCHES * sizeof *run->index);
+    const int64_t index_bytes = TOUCHES * (int64_t)sizeof *run->index;
+    SLC_TRY(slc_budget_reserve(machine->budget, SLC_SPACE_HOST, index_bytes, "list of indices"));
+    run->index_bytes = index_bytes;
+    run->index = malloc((size_t)index_bytes);
     if (run->index == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for %d indices", TOUCHES);
     }
@@ -134,6 +138,7 @@ static slc_status measure_gather(const slci_bench_options *options, const slci_m
                                  int64_t bytes, double *per_s) {
     gather_run run = {.index = NULL};
     slc_status status = SLC_OK;
+    /* The list is reserved before the execution takes what is left of the budget. */
     SLC_TRY_GOTO(done, make_gather(machine, bytes, &run));
     slc_execution execution = slci_machine_execution(&options->run, machine);
     execution.request.sparse = SLC_SPARSE_MAPPED;
@@ -148,6 +153,7 @@ done:
     slc_source_destroy(run.bindings[SLC_GATHER_INDEX].source);
     slc_sink_destroy(run.bindings[SLC_GATHER_OUT].sink);
     free(run.index);
+    slc_budget_release(machine->budget, SLC_SPACE_HOST, run.index_bytes);
     return status;
 }
 

@@ -68,6 +68,12 @@ static void print_table(const slci_bench_result *result) {
     for (int i = 0; i < result->n_omitted; i++) {
         (void)printf("not measured: %s\n", result->omitted[i]);
     }
+    char why[SLCI_BENCH_WHY_BYTES];
+    if (!slci_bench_is_sound(result, why, sizeof why)) {
+        (void)printf("\nthe figures are unsound: %s; the machine was busy, run it again when it is "
+                     "idle\n",
+                     why);
+    }
 }
 
 /* ---- as JSON ---------------------------------------------------------------------------------- */
@@ -106,6 +112,9 @@ static void print_json(const slci_bench_result *result) {
         slci_json_text(&json, NULL, result->omitted[i]);
     }
     slci_json_close(&json, ']');
+    char why[SLCI_BENCH_WHY_BYTES] = "";
+    slci_json_bool(&json, "is_sound", slci_bench_is_sound(result, why, sizeof why));
+    slci_json_text(&json, "unsound_because", why);
     slci_json_close(&json, '}');
 }
 

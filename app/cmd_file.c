@@ -1,13 +1,18 @@
 /* A device or pipe has no folder in which something could be renamed over it, so it is opened by its
- * own name; everything else goes through a temporary file. */
+ * own name; everything else goes through a temporary file. A pipe is opened without blocking, again
+ * and again until somebody reads it, because a signal only sets a flag and ends no system call. */
 #include "app/cmd_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "io/outfile.h"
+
+#define READER_WAIT_MS 20
 
 static bool is_special(const char *path) {
     struct stat info;
@@ -27,13 +32,52 @@ slc_status slci_side_file_check(const slci_side_file *file) {
     return access(file->path, W_OK) == 0 ? SLC_OK : refuse(file, errno);
 }
 
+/* Opens a special file for writing as one opens it that may block. */
+static slc_status open_special(const slci_side_file *file, int *out) {
+    const struct timespec pause = {.tv_nsec = READER_WAIT_MS * 1000000L};
+    int fd = -1;
+    for (;;) {
+        fd = open(file->path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        if (fd >= 0 || errno != ENXIO) {
+            break;
+        }
+        if (file->cancel != NULL && *file->cancel != 0) {
+            return SLC_FAIL(SLC_ERROR_INTERRUPTED,
+                            "%s: interrupted while %s had nobody who reads it; the result is "
+                            "written",
+                            file->option, file->path);
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    const int flags = fd >= 0 ? fcntl(fd, F_GETFL) : -1;
+    if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0) {
+        const int reason = errno;
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        return refuse(file, reason);
+    }
+    *out = fd;
+    return SLC_OK;
+}
+
+/* The temporary file of an ordinary one. */
+static slc_status open_ordinary(const char *path, const slci_side_file *file, int *out) {
+    *out = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    return *out >= 0 ? SLC_OK : refuse(file, errno);
+}
+
 /* Writes into `path`, which is a special file, or the temporary one of an ordinary file; the user
  * knows it by the name in `file`. */
 static slc_status write_into(const char *path, const slci_side_file *file, slci_side_writer writer,
                              const void *context) {
-    FILE *out = fopen(path, "we");
+    int fd = -1;
+    SLC_TRY(path == file->path ? open_special(file, &fd) : open_ordinary(path, file, &fd));
+    FILE *out = fdopen(fd, "w");
     if (out == NULL) {
-        return refuse(file, errno);
+        const int why = errno;
+        (void)close(fd);
+        return refuse(file, why);
     }
     errno = 0;
     writer(out, context);

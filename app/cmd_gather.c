@@ -10,11 +10,18 @@
 
 #define SUMMARY_BYTES 512
 
+/* --axis, and whether it was there. */
+typedef struct given_axis {
+    int axis;
+    bool is_given;
+} given_axis;
+
 /* What the command line says. */
 typedef struct gather_arguments {
     slc_gather_options options;
     slci_words inputs;
     slci_dataset_name data, index, out;
+    given_axis axis;
     slci_run_arguments run;
 } gather_arguments;
 
@@ -27,7 +34,7 @@ static slc_status parse_dataset(const char *text, void *field) {
 static slc_status parse_axis(const char *text, void *field) {
     int64_t axis = 0;
     SLC_TRY(slci_parse_integer(text, -SLC_MAX_RANK, SLC_MAX_RANK - 1, &axis));
-    *(int *)field = (int)axis;
+    *(given_axis *)field = (given_axis){.axis = (int)axis, .is_given = true};
     return SLC_OK;
 }
 
@@ -42,7 +49,7 @@ static const slci_arg gather_args[] = {
     {"output", 'o', "FILE:/DATASET", "where the result goes, alone in its file", FIELD(out),
      parse_dataset, NULL},
     {"axis", 0, "N", "dimension that is indexed; -1 is the last one, and so on (default: 0)",
-     FIELD(options.axis), parse_axis, NULL},
+     FIELD(axis), parse_axis, NULL},
     {"coordinates", 0, NULL,
      "the list's last dimension holds full coordinates, one for each dimension of the data",
      FIELD(options.is_coordinates), NULL, NULL},
@@ -84,6 +91,13 @@ static slc_status check_arguments(gather_arguments *arguments) {
     if (arguments->out.path[0] == '\0' && !arguments->run.options.dry_run) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "no output is given: add -o FILE:/DATASET, or "
                                             "--dry-run to see the plan only");
+    }
+    if (arguments->options.is_coordinates && arguments->axis.is_given) {
+        return SLC_FAIL(
+            SLC_ERROR_ARGUMENT,
+            "--axis %d: with --coordinates every dimension is indexed; leave one of both "
+            "options out",
+            arguments->axis.axis);
     }
     SLC_TRY(check_names(arguments));
     return slci_run_check(&arguments->run);
@@ -169,6 +183,7 @@ static slc_status run_gather(slci_program *program, void *target) {
     SLC_TRY(check_arguments(arguments));
     SLC_TRY(slci_run_begin(program, &arguments->run));
     options->run = arguments->run.options;
+    options->axis = arguments->axis.axis;
     options->data_path = arguments->data.path;
     options->data = arguments->data.dataset;
     options->index_path = arguments->index.path;

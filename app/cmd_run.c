@@ -5,14 +5,10 @@
 #include <string.h>
 
 #include "app/cmd_file.h"
+#include "app/machine.h"
 #include "app/trace_file.h"
-#include "core/checked.h"
 #include "core/host_memory.h"
 #include "core/units.h"
-
-/* The trace takes this part of --ram, and never more than so many bytes: some 300,000 slices. */
-#define TRACE_SHARE 16
-#define MOST_TRACE_BYTES (INT64_C(24) << 20)
 
 /* ---- the values of single options ------------------------------------------------------------ */
 
@@ -53,6 +49,17 @@ static slc_status parse_file(const char *text, void *field) {
                         "'-' is no file; /dev/stdout is, which writes to standard output");
     }
     return slci_arg_text(text, field);
+}
+
+static slc_status parse_checkpoint(const char *text, void *field) {
+    slci_checkpoint_names *names = field;
+    SLC_TRY(parse_file(text, &names->path));
+    const int length = snprintf(names->journal, sizeof names->journal, "%s.journal", text);
+    if (length < 0 || (size_t)length >= sizeof names->journal) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s...' is too long a name: at most %zu bytes work",
+                        text, sizeof names->journal - sizeof ".journal");
+    }
+    return SLC_OK;
 }
 
 slc_status slci_arg_sparse(const char *text, void *field) {
@@ -105,7 +112,7 @@ static const slci_arg run_args[] = {
     {"checkpoint", 0, "FILE",
      "keep in FILE and FILE.journal what is done, so that a run that was stopped or killed can go "
      "on (default: none)",
-     FIELD(options.checkpoint_path), parse_file, NULL},
+     FIELD(checkpoint), parse_checkpoint, NULL},
     {"every", 0, "TIME", "time between two checkpoints, such as 30s or 5min (default: 60s)",
      FIELD(options.checkpoint_seconds), parse_seconds, NULL},
     {"resume", 0, NULL,
@@ -147,9 +154,14 @@ void slci_run_arguments_release(slci_run_arguments *run) {
 
 static void list_files(const slci_run_arguments *run, slci_side_file files[N_SIDE_FILES]) {
     const char *stats = slci_run_takes_stdout(run) ? NULL : run->stats_path;
-    files[0] = (slci_side_file){"--stats", stats, run->options.overwrite};
-    files[1] = (slci_side_file){"--trace", run->trace_path, run->options.overwrite};
-    files[2] = (slci_side_file){"--report", run->report_path, run->options.overwrite};
+    const char *const options[N_SIDE_FILES] = {"--stats", "--trace", "--report"};
+    const char *const paths[N_SIDE_FILES] = {stats, run->trace_path, run->report_path};
+    for (int i = 0; i < N_SIDE_FILES; i++) {
+        files[i] = (slci_side_file){.option = options[i],
+                                    .path = paths[i],
+                                    .overwrite = run->options.overwrite,
+                                    .cancel = run->options.cancel};
+    }
 }
 
 void slci_run_list_files(const slci_run_arguments *run, const char **names) {
@@ -158,12 +170,14 @@ void slci_run_list_files(const slci_run_arguments *run, const char **names) {
     for (int i = 0; i < N_SIDE_FILES; i++) {
         names[i] = files[i].path;
     }
-    names[N_SIDE_FILES] = run->options.checkpoint_path;
+    names[N_SIDE_FILES] = run->checkpoint.path;
+    names[N_SIDE_FILES + 1] = run->checkpoint.path != NULL ? run->checkpoint.journal : NULL;
 }
 
 /* Options that say something about a checkpoint need one. */
-static slc_status check_checkpoint(const slc_run_options *options) {
-    if (options->checkpoint_path == NULL && (options->resume || options->checkpoint_seconds > 0)) {
+static slc_status check_checkpoint(const slci_run_arguments *run) {
+    const slc_run_options *options = &run->options;
+    if (run->checkpoint.path == NULL && (options->resume || options->checkpoint_seconds > 0)) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "--%s needs --checkpoint FILE, the file to %s",
                         options->resume ? "resume" : "every",
                         options->resume ? "go on with" : "write");
@@ -172,7 +186,7 @@ static slc_status check_checkpoint(const slc_run_options *options) {
 }
 
 slc_status slci_run_check(const slci_run_arguments *run) {
-    SLC_TRY(check_checkpoint(&run->options));
+    SLC_TRY(check_checkpoint(run));
     slci_side_file files[N_SIDE_FILES];
     list_files(run, files);
     for (int i = 0; i < N_SIDE_FILES; i++) {
@@ -224,9 +238,9 @@ static slc_status create_trace(slci_run_arguments *run) {
     if (run->trace_path == NULL && run->report_path == NULL) {
         return SLC_OK;
     }
+    run->options.trace_is_share = true;
     const slc_status status =
-        slc_trace_create(slc_min_i64(run->options.ram_bytes / TRACE_SHARE, MOST_TRACE_BYTES),
-                         &run->options.trace);
+        slc_trace_create(slci_trace_share_bytes(run->options.ram_bytes), &run->options.trace);
     return status == SLC_OK
                ? SLC_OK
                : slc_status_prefix(status, run->trace_path != NULL ? "--trace" : "--report");
@@ -243,6 +257,7 @@ slc_status slci_run_begin(slci_program *program, slci_run_arguments *run) {
     slc_log_detail(&program->log, "--vram %lld --ram %lld --threads %d",
                    (long long)options->vram_bytes, (long long)options->ram_bytes,
                    options->n_threads);
+    options->checkpoint_path = run->checkpoint.path;
     options->probes = !run->no_probe;
     options->cache_folder = find_cache_folder(run);
     options->log = &program->log;

@@ -21,6 +21,12 @@
 extern "C" {
 #endif
 
+/* The files of --checkpoint FILE. */
+typedef struct slci_checkpoint_names {
+    const char *path;             /* NULL: none */
+    char journal[SLC_PATH_BYTES]; /* FILE.journal */
+} slci_checkpoint_names;
+
 /* What the command line says about the run, and what was made of it. */
 typedef struct slci_run_arguments {
     slc_run_options options;
@@ -28,6 +34,7 @@ typedef struct slci_run_arguments {
     const char *stats_path; /* "-": standard output; NULL: none */
     const char *trace_path; /* NULL: none */
     const char *report_path;
+    slci_checkpoint_names checkpoint;
     slci_page page; /* the report's; the job fills in what it has before slci_run_end */
     bool no_probe;
     char cache_folder[SLC_PATH_BYTES]; /* of the user, where they have one */
@@ -49,7 +56,7 @@ SLC_MUST_USE slc_status slci_arg_sparse(const char *text, void *field);
 SLC_MUST_USE slc_status slci_run_check(const slci_run_arguments *run);
 
 /* The files that are written beside the result, names[SLCI_RUN_FILES]; NULL where there is none. */
-#define SLCI_RUN_FILES 4
+#define SLCI_RUN_FILES 5
 void slci_run_list_files(const slci_run_arguments *run, const char **names);
 
 /* Fills in budgets, threads, trace and whom to tell. */

@@ -6,6 +6,7 @@
  * result with the list's dimensions as one (core/flatten.h); the data is seen as it is. */
 #include "app/gather.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "app/gather_job.h"
@@ -27,6 +28,14 @@ static slc_status check_index(slci_gather_job *job) {
     const slc_layout *index = &job->result.index;
     const slc_layout *data = &job->result.data;
     const char *name = job->index->name;
+    if (slc_h5_array_is_enum(job->index)) {
+        return SLC_FAIL(
+            SLC_ERROR_INPUT,
+            "%s: indices must be integers, found an enum, as booleans are stored; a mask "
+            "is no list of indices: store where it is true (numpy.flatnonzero, "
+            "numpy.argwhere for coordinates)",
+            name);
+    }
     if (!slc_dtype_is_integer(index->dtype)) {
         return SLC_FAIL(SLC_ERROR_INPUT, "%s: indices must be integers, found %s", name,
                         slc_dtype_name(index->dtype));
@@ -246,6 +255,7 @@ static void close_job(slci_gather_job *job) {
     slc_source_destroy(job->list);
     slc_source_destroy(job->index);
     slc_source_destroy(job->data);
+    free(job->map);
     if (job->machine.budget != NULL) {
         slc_budget_release(job->machine.budget, SLC_SPACE_HOST, job->cache_bytes);
     }

@@ -54,6 +54,7 @@ typedef struct slc_gather_result {
     slc_sparse_choice sparse; /* what was done with the data */
     char why[256];            /* one sentence: why this way */
     double touches;           /* random accesses to the data, about */
+    double tile_share;        /* of all tiles, those run: without an index in them none is */
     slc_rates rates;          /* that the plan is made with */
     slc_gather_way ways[SLC_GATHER_WAYS];
     slc_plan plan; /* n_passes: over the data */

@@ -63,12 +63,14 @@ static slc_status refuse(const slci_gather_job *job, const list_block *block, in
 }
 
 static slc_status check_block(const slci_gather_job *job, const list_block *block) {
+    const int first_dim = job->result.axis < 0 ? 0 : job->result.axis;
     for (int64_t k = 0; k < block->n; k++) {
         for (int c = 0; c < block->n_coordinates; c++) {
             const int64_t value = slci_gather_index(&block->view, k * block->n_coordinates + c);
             if (value < 0 || value >= block->extent[c]) {
                 return refuse(job, block, k, c);
             }
+            slc_gather_map_note(job->map, first_dim + c, value);
         }
     }
     return SLC_OK;
@@ -111,21 +113,35 @@ static slc_status check_blocks(slci_gather_job *job, list_block *block, int64_t 
 slc_status slci_gather_check(slci_gather_job *job) {
     const slc_gather_result *result = &job->result;
     const slc_dtype dtype = result->index.dtype;
+    job->map = malloc(sizeof *job->map);
+    if (job->map == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory to check the indices");
+    }
+    slc_gather_map_init(job->map, result->data.rank, result->data.shape);
     list_block block = {.view = {.index_bytes = (int)slc_dtype_bytes(dtype),
                                  .is_index_signed = slc_dtype_is_signed_integer(dtype)},
                         .n_coordinates = result->axis < 0 ? result->data.rank : 1};
+    if (result->n_index == 0) {
+        return SLC_OK;
+    }
     for (int c = 0; c < block.n_coordinates; c++) {
         block.extent[c] = result->data.shape[result->axis < 0 ? c : result->axis];
     }
-    const slc_budget_use host = slc_budget_get(job->machine.budget, SLC_SPACE_HOST);
     const int64_t one_bytes = slc_dtype_bytes(dtype) * block.n_coordinates;
     const int64_t unit_bytes =
         slc_min_i64(slc_source_next_unit(job->list, 0, 0), result->n_index) * one_bytes;
     const int64_t room = slc_min_i64(slc_max_i64(BLOCK_BYTES, unit_bytes),
-                                     (host.limit_bytes - host.used_bytes) / BLOCK_SHARE);
+                                     slci_machine_left_bytes(&job->machine) / BLOCK_SHARE);
     const int64_t most = slc_max_i64(slc_min_i64(room / one_bytes, result->n_index), 1);
-    SLC_TRY(slc_budget_reserve(job->machine.budget, SLC_SPACE_HOST, most * one_bytes,
-                               "checking the indices"));
+    job->check_bytes = most * one_bytes;
+    if (!slci_machine_hold(&job->machine, job->check_bytes, "checking the indices")) {
+        /* Not even one index fits, so no plan does, and planning says what would: a tile of any
+         * plan is larger than this block, which is gone by then. */
+        job->machine.missing_bytes -= job->check_bytes;
+        SLC_TRY(slci_gather_plan(job));
+        return SLC_FAIL(SLC_ERROR_MEMORY, "checking the indices: %lld bytes do not fit --ram",
+                        (long long)job->check_bytes);
+    }
     void *buffer = calloc((size_t)most, (size_t)one_bytes);
     slc_status status = SLC_OK;
     if (buffer == NULL) {
@@ -135,6 +151,6 @@ slc_status slci_gather_check(slci_gather_job *job) {
         status = check_blocks(job, &block, most, buffer);
     }
     free(buffer);
-    slc_budget_release(job->machine.budget, SLC_SPACE_HOST, most * one_bytes);
+    slc_budget_release(job->machine.budget, SLC_SPACE_HOST, job->check_bytes);
     return status;
 }

@@ -29,13 +29,16 @@ typedef struct slci_gather_job {
     int list_rank;     /* dimensions of `index` that `list` has as one */
     slc_h5_array_output output;
     int64_t cache_bytes; /* reserved */
+    int64_t check_bytes; /* that the check of the list took */
+    slc_gather_map *map; /* where the list points; NULL: it is not checked yet */
     bool is_form_fixed; /* a checkpoint was begun with `form`, whose tiles another would not have */
     slc_gather_form form;
     slci_gather_candidate candidate[SLC_GATHER_WAYS];
     slc_gather_result result;
 } slci_gather_job;
 
-/* That every index lies within the data. SLC_ERROR_INPUT, SLC_ERROR_MEMORY, SLC_ERROR_INTERRUPTED. */
+/* That every index lies within the data, and where: makes `map`. SLC_ERROR_INPUT, SLC_ERROR_MEMORY,
+ * SLC_ERROR_INTERRUPTED. */
 SLC_MUST_USE slc_status slci_gather_check(slci_gather_job *job);
 
 /* app/gather_resume.c: begins the run's checkpoint, if it has one, or goes on with it; before

@@ -22,7 +22,8 @@ static slc_gather_request make_request(const slci_gather_job *job, slc_gather_fo
                                   .index_dtype = result->index.dtype,
                                   .n_index = result->n_index,
                                   .axis = result->axis,
-                                  .form = form};
+                                  .form = form,
+                                  .map = job->map};
     memcpy(request.shape, result->data.shape, sizeof request.shape);
     return request;
 }
@@ -113,34 +114,51 @@ static slc_status plan_way(slci_gather_job *job, int way) {
     return candidate->plan.unit_reads > 1 ? plan_with_cache(job, candidate) : SLC_OK;
 }
 
-/* Of the ways that would work with more of one memory only, the one that needs the least. */
-static slc_status refuse(const slci_gather_job *job) {
-    const slc_gather_way *best = NULL;
-    const slc_budget_use host = slc_budget_get(job->machine.budget, SLC_SPACE_HOST);
-    const int64_t host_bytes = host.limit_bytes - host.used_bytes;
+/* The smallest budgets over all ways: the least of one memory that works with what there is of the
+ * other, or both of the way that needs the least host memory where no way works with either. Each
+ * way's own numbers do not depend on the budgets, since it leaves the planner no choice of a place. */
+static slci_least find_least(const slci_gather_job *job, const char **device_how,
+                             const char **host_how) {
+    const int64_t left_bytes = slci_machine_left_bytes(&job->machine) + job->cache_bytes;
+    const slc_gather_way *device = NULL;
+    const slc_gather_way *host = NULL;
+    const slc_gather_way *any = NULL;
     for (int w = 0; w < SLC_GATHER_WAYS; w++) {
         const slc_gather_way *way = &job->result.ways[w];
-        const bool is_better =
-            best == NULL || (way->smallest_host_bytes <= host_bytes
-                                 ? best->smallest_host_bytes > host_bytes ||
-                                       way->smallest_device_bytes < best->smallest_device_bytes
-                                 : best->smallest_host_bytes > way->smallest_host_bytes);
-        if (way->is_considered && is_better) {
-            best = way;
+        if (!way->is_considered) {
+            continue;
+        }
+        if (way->smallest_host_bytes <= left_bytes &&
+            (device == NULL || way->smallest_device_bytes < device->smallest_device_bytes)) {
+            device = way;
+        }
+        if (way->smallest_device_bytes <= job->options->run.vram_bytes &&
+            (host == NULL || way->smallest_host_bytes < host->smallest_host_bytes)) {
+            host = way;
+        }
+        if (any == NULL || way->smallest_host_bytes < any->smallest_host_bytes) {
+            any = way;
         }
     }
-    if (best->smallest_device_bytes > job->options->run.vram_bytes) {
-        return SLC_FAIL(
-            SLC_ERROR_NO_PLAN,
-            "no plan fits --vram %lld; the smallest that works is --vram %lld (data %s)",
-            (long long)job->options->run.vram_bytes, (long long)best->smallest_device_bytes,
-            slc_sparse_choice_name(best->sparse));
-    }
-    return SLC_FAIL(SLC_ERROR_NO_PLAN,
-                    "no plan fits --ram %lld; the smallest that works is --ram %lld (data %s)",
-                    (long long)host.limit_bytes,
-                    (long long)(host.used_bytes + best->smallest_host_bytes),
-                    slc_sparse_choice_name(best->sparse));
+    device = device != NULL ? device : host != NULL ? host : any;
+    host = host != NULL ? host : device;
+    *device_how = slc_sparse_choice_name(device->sparse);
+    *host_how = slc_sparse_choice_name(host->sparse);
+    return (slci_least){device->smallest_device_bytes,
+                        slci_machine_ram_for(&job->machine,
+                                             host->smallest_host_bytes - job->cache_bytes),
+                        ""};
+}
+
+static slc_status refuse(const slci_gather_job *job) {
+    const char *device_how = "";
+    const char *host_how = "";
+    char how[64];
+    slci_least least = find_least(job, &device_how, &host_how);
+    const bool is_device = least.device_bytes > job->options->run.vram_bytes;
+    (void)slci_print(how, sizeof how, " (data %s)", is_device ? device_how : host_how);
+    least.how = how;
+    return slci_machine_refuse(&job->machine, &least);
 }
 
 slc_status slci_gather_plan(slci_gather_job *job) {
@@ -171,7 +189,10 @@ slc_status slci_gather_plan(slci_gather_job *job) {
         }
         const slc_plan *plan = &job->candidate[w].plan;
         way->is_possible = status == SLC_OK;
-        way->seconds = plan->seconds_total;
+        /* Tiles that are left out take no time; the plan's own figures are those of all tiles. */
+        way->seconds =
+            plan->seconds_total *
+            (way->is_possible ? slc_gather_share(&job->candidate[w].setup, plan->tile) : 1);
         way->smallest_device_bytes = plan->smallest_device_bytes;
         way->smallest_host_bytes = plan->smallest_host_bytes;
     }
@@ -223,16 +244,23 @@ static int64_t count_passes(const slci_gather_candidate *candidate) {
 void slci_gather_take(slci_gather_job *job, int taken) {
     slc_gather_result *result = &job->result;
     const slci_gather_candidate *candidate = &job->candidate[taken];
-    const slc_budget_use host = slc_budget_get(job->machine.budget, SLC_SPACE_HOST);
-    const int64_t used_bytes = host.used_bytes - job->cache_bytes;
+    const char *how[2] = {NULL};
+    const slci_least least = find_least(job, &how[0], &how[1]);
+    const int64_t used_bytes = slci_machine_held_bytes(&job->machine) - job->cache_bytes;
     result->sparse = result->ways[taken].sparse;
     result->plan = candidate->plan;
     result->plan.n_passes = count_passes(candidate);
     result->touches = (double)result->n_index * slc_gather_touches(&candidate->setup);
+    result->tile_share = slc_gather_share(&candidate->setup, candidate->plan.tile);
     result->rates = candidate->execution.request.rates;
-    result->host_planned_bytes =
-        used_bytes + candidate->cache_bytes + candidate->plan.host_peak_bytes;
-    result->smallest_ram_bytes = used_bytes + candidate->plan.smallest_host_bytes;
+    int64_t own_bytes = candidate->cache_bytes + candidate->plan.host_peak_bytes;
+    if (slc_layout_count(&result->out) == 0) {
+        slci_plan_nothing(&result->plan);
+        own_bytes = 0;
+    }
+    result->plan.smallest_device_bytes = least.device_bytes;
+    result->host_planned_bytes = used_bytes + slc_max_i64(own_bytes, job->check_bytes);
+    result->smallest_ram_bytes = least.ram_bytes;
     for (int a = 0; a < candidate->job.n_axes; a++) {
         (void)slci_print(result->axis_names[a], sizeof result->axis_names[a], "%s",
                          candidate->job.axes[a].name);

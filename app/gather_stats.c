@@ -53,6 +53,7 @@ static void write_plan(slci_json *json, const slc_gather_result *result) {
     slci_json_i64(json, "ram_smallest_bytes", result->smallest_ram_bytes);
     slci_stats_plan_cost(json, plan);
     slci_json_f64(json, "touches", result->touches);
+    slci_json_f64(json, "tile_share", result->tile_share);
     slci_json_f64(json, "device_touches_per_second", result->rates.device_touches_per_s);
     slci_json_f64(json, "mapped_touches_per_second", result->rates.mapped_touches_per_s);
     write_ways(json, result);
@@ -139,9 +140,21 @@ static void touches_line(FILE *out, const slc_gather_result *result) {
                   device, mapped);
 }
 
+/* The plan counts all tiles: of those that hold no index neither bytes nor time are spent. */
+static slc_plan as_run(const slc_gather_result *result) {
+    slc_plan plan = result->plan;
+    if (result->tile_share < 1) {
+        plan.bytes_read = (int64_t)(result->tile_share * (double)plan.bytes_read);
+        plan.bytes_h2d = (int64_t)(result->tile_share * (double)plan.bytes_h2d);
+        plan.seconds_total *= result->tile_share;
+    }
+    return plan;
+}
+
 static void plan_to(FILE *out, const void *context) {
     const slc_gather_result *result = context;
-    const slc_plan *plan = &result->plan;
+    const slc_plan run = as_run(result);
+    const slc_plan *plan = &run;
     char slots[SLCI_TEXT_BYTES];
     (void)fprintf(out, "plan for %s\n", result->device_name);
     shape_line(out, "data", &result->data);
@@ -153,6 +166,13 @@ static void plan_to(FILE *out, const void *context) {
     axes_line(out, "tile", result, plan->tile, "");
     (void)slci_print(slots, sizeof slots, ", %d slot(s)", plan->n_slots);
     axes_line(out, "tiles", result, plan->n_tiles_of, slots);
+    if (result->tile_share < 1) {
+        char share[SLCI_TEXT_BYTES];
+        slci_format_number(100 * result->tile_share, 3, share);
+        (void)fprintf(
+            out, "  %-22s %s %% of all: the rest holds no index; bytes and time are for these\n",
+            "tiles that run", share);
+    }
     (void)fprintf(out, "  %-22s %lld\n", "passes over the data", (long long)result->plan.n_passes);
     slci_stats_byte_line(out, "device memory", plan->device_peak_bytes, " at most (--vram)");
     (void)fprintf(out, "  %-22s %lld bytes\n", "smallest --vram",

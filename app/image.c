@@ -189,6 +189,13 @@ static slc_status weigh(slci_image_job *job) {
     if (o->weighting == SLC_WEIGHT_NATURAL) {
         return SLC_OK;
     }
+    int64_t bytes = 0;
+    SLC_TRY(slci_density_bytes(o->nx, o->ny, &bytes));
+    if (bytes > slci_machine_left_bytes(&job->machine)) {
+        /* Weights do not matter to what a plan takes: it is refused with what all of it needs. */
+        (void)slci_machine_hold(&job->machine, bytes, "uv density");
+        return SLC_OK;
+    }
     return slci_density_create(job->vis, o, o->nx, o->ny, job->geometry.scale_rad,
                                job->machine.budget, &job->density);
 }

@@ -79,7 +79,6 @@ typedef struct slc_image_result {
     int64_t smallest_ram_bytes; /* the least --ram that works; more than the limit: refused */
     int64_t n_planned;          /* samples with a weight, of which values may turn out not finite */
     int64_t n_planned_flagged;
-    slc_vis_pass planned_reads; /* of all image passes */
     int64_t host_planned_bytes; /* image, uv density and staging; more than the limit: refused */
     int64_t output_bytes;       /* of one file, at 8 bytes a value */
     int64_t chunks_read, chunks_decoded; /* during the image passes, survey and PSF apart */

@@ -69,7 +69,6 @@ static double seconds_per_point(const slci_imaging *imaging, const slci_pass *pa
 }
 
 static slc_status make_plan(const slci_imaging *imaging, slci_pass *pass) {
-    const slc_budget_use host = slc_budget_get(imaging->machine->budget, SLC_SPACE_HOST);
     const bool is_cuda = imaging->machine->device->kind == SLC_DEVICE_CUDA;
     /* Rows of a chunk, and whether the reader can keep them: decoded they are about as large as a row
      * of the source, twice for two polarisations. */
@@ -77,7 +76,7 @@ static slc_status make_plan(const slci_imaging *imaging, slci_pass *pass) {
         slc_min_i64(slc_source_next_unit(pass->request.vis, 0, 0), pass->request.n_rows);
     const double unit_bytes = (double)unit * (double)(24 * (pass->request.n_channels + 1));
     int64_t device_bytes = imaging->options->run.vram_bytes;
-    int64_t staging_bytes = host.limit_bytes - host.used_bytes - imaging->picture_bytes;
+    int64_t staging_bytes = slci_machine_left_bytes(imaging->machine) - imaging->picture_bytes;
     if (imaging->most_device_bytes > 0) {
         device_bytes = slc_min_i64(device_bytes, imaging->most_device_bytes);
         staging_bytes = slc_min_i64(staging_bytes, imaging->most_staging_bytes);

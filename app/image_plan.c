@@ -4,7 +4,6 @@
  * All passes share the image's kernel tile. Memory then depends on the tile, and a PSF about the phase
  * centre needs no more correction terms than any patch of it, so the PSF over the whole picture
  * bounds the patches, however far they have to grow. */
-#include <math.h>
 #include <string.h>
 
 #include "app/image_job.h"
@@ -100,28 +99,28 @@ static slc_status size_pictures(slci_image_job *job) {
 /* What the run needs at least, and whether it is there. */
 static slc_status check_budgets(slci_image_job *job, const least *needed) {
     const slc_image_options *o = job->options;
-    const slc_budget_use host = slc_budget_get(job->machine.budget, SLC_SPACE_HOST);
-    const int64_t needed_host = host.used_bytes + job->image_bytes + needed->staging_bytes;
+    const slci_machine *machine = &job->machine;
+    const int64_t limit = slc_budget_get(machine->budget, SLC_SPACE_HOST).limit_bytes;
+    const int64_t needed_host =
+        slci_machine_ram_for(machine, job->image_bytes + needed->staging_bytes);
     if (needed->device_bytes > o->run.vram_bytes) {
-        return SLC_FAIL(SLC_ERROR_NO_PLAN,
-                        "no plan fits --vram %lld bytes; the smallest that works is --vram %lld",
-                        (long long)o->run.vram_bytes, (long long)needed->device_bytes);
+        const slci_least smallest = {needed->device_bytes, needed_host, ""};
+        return slci_machine_refuse(machine, &smallest);
     }
-    if (needed_host > host.limit_bytes && !o->run.dry_run) {
+    if (needed_host > limit && !o->run.dry_run) {
         return SLC_FAIL(SLC_ERROR_NO_PLAN,
                         "an image of %lld x %lld pixels and %lld plane(s) needs %lld bytes of host "
                         "memory, --ram allows %lld; the smallest that works is --ram %lld",
                         (long long)o->nx, (long long)o->ny, (long long)job->n_planes,
-                        (long long)needed_host, (long long)host.limit_bytes,
-                        (long long)needed_host);
+                        (long long)needed_host, (long long)limit, (long long)needed_host);
     }
     job->result.plan.smallest_device_bytes = needed->device_bytes;
     job->result.smallest_ram_bytes = needed_host;
     job->imaging.picture_bytes = job->image_bytes;
-    if (needed_host > host.limit_bytes) {
+    if (needed_host > limit) {
         /* A dry run shows the plan that the smallest staging gives. */
         job->imaging.picture_bytes =
-            slc_min_i64(0, host.limit_bytes - host.used_bytes - needed->staging_bytes);
+            slc_min_i64(0, slci_machine_left_bytes(machine) - needed->staging_bytes);
     }
     return SLC_OK;
 }
@@ -140,20 +139,6 @@ static void add_plan(slc_plan *sum, const slc_plan *more) {
     sum->seconds_d2h += more->seconds_d2h;
     sum->seconds_write += more->seconds_write;
     sum->seconds_total += more->seconds_total;
-}
-
-/* What the image passes of one plane fetch: each chunk once in a pass, more often where tiles end
- * inside chunks that nobody keeps, and less often where the host tier keeps decoded tiles. */
-static void add_reads(slci_image_job *job, const slci_plane *plane) {
-    const slc_plan *plan = &job->pass.plan;
-    const slc_vis_pass pass = slc_vis_count_pass(plane->vis);
-    const double moved = (double)plan->bytes_read + (double)plan->bytes_tier;
-    const double from_files = moved > 0 ? (double)plan->bytes_read / moved : 1;
-    const double times = (double)plan->n_passes * plan->unit_reads * from_files;
-    slc_vis_pass *sum = &job->result.planned_reads;
-    sum->chunks_read += llround((double)pass.chunks_read * times);
-    sum->chunks_decoded += llround((double)pass.chunks_decoded * times);
-    sum->bytes_stored += llround((double)pass.bytes_stored * times);
 }
 
 /* Plans one pass as it will be run, and keeps the most that any takes. */
@@ -186,7 +171,6 @@ static slc_status plan_passes(slci_image_job *job, const least *needed) {
         SLC_TRY(plan_pass(job, &psf, &staging_bytes));
         const slci_pass_request image = slci_image_pass_request(job, plane);
         SLC_TRY(plan_pass(job, &image, &staging_bytes));
-        add_reads(job, plane);
         if (p == leading) {
             const int64_t smallest = result->plan.smallest_device_bytes;
             result->plan = job->pass.plan;
@@ -200,10 +184,10 @@ static slc_status plan_passes(slci_image_job *job, const least *needed) {
     staging_bytes = slc_max_i64(staging_bytes, needed->staging_bytes);
     job->imaging.most_device_bytes = result->vram_planned_bytes;
     job->imaging.most_staging_bytes = staging_bytes;
-    const slc_budget_use host = slc_budget_get(job->machine.budget, SLC_SPACE_HOST);
     result->n_planned = job->survey.n_weighted;
     result->n_planned_flagged = job->survey.counts.flagged;
-    result->host_planned_bytes = host.used_bytes + job->image_bytes + staging_bytes;
+    result->host_planned_bytes =
+        slci_machine_held_bytes(&job->machine) + job->image_bytes + staging_bytes;
     return SLC_OK;
 }
 

@@ -42,9 +42,6 @@ static void write_plan(slci_json *json, const slc_image_result *result) {
     slci_json_i64(json, "vram_smallest_bytes", plan->smallest_device_bytes);
     slci_json_i64(json, "host_peak_bytes", result->host_planned_bytes);
     slci_json_i64(json, "ram_smallest_bytes", result->smallest_ram_bytes);
-    slci_json_i64(json, "chunks_read", result->planned_reads.chunks_read);
-    slci_json_i64(json, "chunks_decoded", result->planned_reads.chunks_decoded);
-    slci_json_i64(json, "bytes_stored", result->planned_reads.bytes_stored);
     slci_stats_plan_cost(json, plan);
     slci_json_f64(json, "overlap", slc_engine_overlap(&expected));
     slci_json_i64(json, "visibilities_used", result->n_planned);

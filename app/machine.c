@@ -1,9 +1,23 @@
 /* The order matters: rates are measured before the ledger is made, which then never sees what the
- * measurement took; trace and checkpoint reserve their memory in it before anything is planned. */
+ * measurement took; trace and checkpoint reserve their memory in it before anything is planned. What
+ * does not fit is only noted, so that the plan can be refused with the smallest --ram that works. */
 #include "app/machine.h"
 
 #include "app/rates.h"
+#include "core/checked.h"
 #include "core/host_memory.h"
+
+/* The trace takes this part of --ram, and never more than so many bytes: some 300,000 slices. */
+#define TRACE_SHARE 16
+#define MOST_TRACE_BYTES (INT64_C(24) << 20)
+
+/* A dozen slices: a trace in memory that is too small for any job. */
+#define LEAST_TRACE_BYTES (INT64_C(1) << 10)
+
+int64_t slci_trace_share_bytes(int64_t ram_bytes) {
+    const int64_t share = slc_min_i64(ram_bytes / TRACE_SHARE, MOST_TRACE_BYTES);
+    return slc_max_i64(share, LEAST_TRACE_BYTES);
+}
 
 /* Before the run takes anything, so that the run's ledger never sees what a measurement took. */
 static slc_rates choose_rates(const slc_run_options *options, slc_device *device) {
@@ -21,9 +35,29 @@ static slc_rates choose_rates(const slc_run_options *options, slc_device *device
     return slci_rates_get(&request);
 }
 
-/* Before anything is planned, since it takes memory. */
+bool slci_machine_hold(slci_machine *machine, int64_t bytes, const char *what) {
+    if (machine->missing_bytes == 0 &&
+        slc_budget_reserve(machine->budget, SLC_SPACE_HOST, bytes, what) == SLC_OK) {
+        return true;
+    }
+    machine->missing_bytes += bytes;
+    return false;
+}
+
+static void hold_trace(const slc_run_options *options, slci_machine *machine) {
+    machine->trace_is_share = options->trace != NULL && options->trace_is_share;
+    machine->trace_bytes = machine->trace_is_share ? slci_trace_share_bytes(options->ram_bytes)
+                                                   : slc_trace_bytes(options->trace);
+    (void)slci_machine_hold(machine, machine->trace_bytes, "trace");
+}
+
+/* Before anything is planned, since it takes memory; a dry run only takes that into account. */
 static slc_status create_checkpoint(const slc_run_options *options, slci_machine *machine) {
-    if (options->checkpoint_path == NULL || options->dry_run) {
+    if (options->checkpoint_path == NULL) {
+        return SLC_OK;
+    }
+    if (options->dry_run || slci_machine_left_bytes(machine) < slc_checkpoint_bytes()) {
+        (void)slci_machine_hold(machine, slc_checkpoint_bytes(), "checkpoint");
         return SLC_OK;
     }
     const slc_checkpoint_options checkpoint = {.path = options->checkpoint_path,
@@ -51,8 +85,7 @@ slc_status slci_machine_open(const slc_run_options *options, slci_machine *machi
     machine->rates = choose_rates(options, machine->device);
     SLC_TRY(slc_budget_create(options->vram_bytes, options->ram_bytes, &machine->budget));
     slc_trace_watch(options->trace, machine->budget);
-    SLC_TRY(slc_budget_reserve(machine->budget, SLC_SPACE_HOST, slc_trace_bytes(options->trace),
-                               "trace"));
+    hold_trace(options, machine);
     SLC_TRY(create_checkpoint(options, machine));
     return slc_device_get_limits(machine->device, &machine->limits);
 }
@@ -65,11 +98,60 @@ void slci_machine_close(slci_machine *machine) {
     *machine = (slci_machine){0};
 }
 
-slc_execution slci_machine_execution(const slc_run_options *options, const slci_machine *machine) {
+/* ---- what is left, and what is needed -------------------------------------------------------- */
+
+int64_t slci_machine_held_bytes(const slci_machine *machine) {
+    return slc_budget_get(machine->budget, SLC_SPACE_HOST).used_bytes + machine->missing_bytes;
+}
+
+int64_t slci_machine_left_bytes(const slci_machine *machine) {
     const slc_budget_use host = slc_budget_get(machine->budget, SLC_SPACE_HOST);
+    return host.limit_bytes - host.used_bytes - machine->missing_bytes;
+}
+
+int64_t slci_machine_ram_for(const slci_machine *machine, int64_t bytes) {
+    const int64_t held = slci_machine_held_bytes(machine) + bytes;
+    if (!machine->trace_is_share) {
+        return held;
+    }
+    /* The least R with R - min(R / 16, most) >= rest: of 16 bytes more, the trace gets one. */
+    const int64_t rest = held - machine->trace_bytes;
+    return rest + slci_trace_share_bytes(rest + slc_max_i64(rest - 1, 0) / (TRACE_SHARE - 1));
+}
+
+slc_status slci_machine_refuse(const slci_machine *machine, const slci_least *least) {
+    const int64_t vram = slc_budget_get(machine->budget, SLC_SPACE_DEVICE).limit_bytes;
+    const int64_t ram = slc_budget_get(machine->budget, SLC_SPACE_HOST).limit_bytes;
+    if (least->device_bytes > vram && least->ram_bytes > ram) {
+        return SLC_FAIL(
+            SLC_ERROR_NO_PLAN,
+            "no plan fits --vram %lld and --ram %lld; the smallest that works is --vram "
+            "%lld with --ram %lld%s",
+            (long long)vram, (long long)ram, (long long)least->device_bytes,
+            (long long)least->ram_bytes, least->how);
+    }
+    const bool is_device = least->device_bytes > vram;
+    const char *option = is_device ? "--vram" : "--ram";
+    return SLC_FAIL(SLC_ERROR_NO_PLAN, "no plan fits %s %lld; the smallest that works is %s %lld%s",
+                    option, (long long)(is_device ? vram : ram), option,
+                    (long long)(is_device ? least->device_bytes : least->ram_bytes), least->how);
+}
+
+void slci_plan_nothing(slc_plan *plan) {
+    const slc_plan planned = *plan;
+    *plan = (slc_plan){.n_axes = planned.n_axes,
+                       .region = planned.region,
+                       .smallest_device_bytes = planned.smallest_device_bytes,
+                       .smallest_host_bytes = planned.smallest_host_bytes};
+    for (int a = 0; a < planned.n_axes; a++) {
+        plan->order[a] = planned.order[a];
+    }
+}
+
+slc_execution slci_machine_execution(const slc_run_options *options, const slci_machine *machine) {
     return (
         slc_execution){.request = {.device_budget_bytes = options->vram_bytes,
-                                   .host_budget_bytes = host.limit_bytes - host.used_bytes,
+                                   .host_budget_bytes = slci_machine_left_bytes(machine),
                                    .allocation_unit_bytes = machine->limits.allocation_unit_bytes,
                                    .rates = machine->rates,
                                    .sparse = options->sparse},

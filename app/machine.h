@@ -23,15 +23,45 @@ typedef struct slci_machine {
     slc_device *device;
     slc_budget *budget; /* of vram_bytes and ram_bytes */
     slc_device_limits limits;
-    slc_checkpoint *checkpoint; /* not yet begun; NULL: none is wanted */
+    slc_checkpoint *checkpoint; /* not yet begun; NULL: none is wanted, or --ram forbids it */
+    bool trace_is_share;        /* trace_bytes grow with --ram */
+    int64_t trace_bytes;        /* reserved, or missing */
+    int64_t missing_bytes;  /* of host memory that the run cannot do without and --ram does not */
+                            /* allow: every plan is refused, and names what is needed with them */
     slc_rates rates;        /* given, kept from before, measured or assumed, as the options say */
     slc_pool *own_pool;     /* NULL where the caller lent a device, which has its own pool */
     slc_device *own_device; /* likewise */
 } slci_machine;
 
+/* What a trace may take of a host budget: a sixteenth, at most 24 MiB, at least 1 KiB. */
+int64_t slci_trace_share_bytes(int64_t ram_bytes);
+
 /* SLC_ERROR_DEVICE, SLC_ERROR_MEMORY; what was opened is closed by slci_machine_close either way. */
 SLC_MUST_USE slc_status slci_machine_open(const slc_run_options *options, slci_machine *machine);
 void slci_machine_close(slci_machine *machine);
+
+/* Reserves host memory, or notes that it is missing; whether it was reserved. */
+bool slci_machine_hold(slci_machine *machine, int64_t bytes, const char *what);
+
+/* Host memory that is taken or missing; what is left to plan with, below 0 where more is missing; and
+ * the least --ram that leaves `bytes`, the trace's share of that --ram counted. */
+int64_t slci_machine_held_bytes(const slci_machine *machine);
+int64_t slci_machine_left_bytes(const slci_machine *machine);
+int64_t slci_machine_ram_for(const slci_machine *machine, int64_t bytes);
+
+/* What one job needs at least, for a refusal. */
+typedef struct slci_least {
+    int64_t device_bytes; /* --vram */
+    int64_t ram_bytes;    /* --ram */
+    const char *how;      /* "" or such as " (data mapped)" */
+} slci_least;
+
+/* SLC_ERROR_NO_PLAN in words of the command line: which of --vram and --ram is too small, or both,
+ * and the smallest that work. */
+SLC_MUST_USE slc_status slci_machine_refuse(const slci_machine *machine, const slci_least *least);
+
+/* The plan of a job that has nothing to do: no tiles, no memory, nothing moved. */
+void slci_plan_nothing(slc_plan *plan);
 
 /* The request and the engine's options as far as the run's options say them: budgets, rates, sparse
  * choice; device, pool, ledger, log, trace and cancel. */

@@ -19,12 +19,15 @@
 #define STAGING_SHARE 8
 
 slc_status slci_predict_hold(slci_predict_job *job, int64_t bytes, const char *what) {
-    if (slc_budget_reserve(job->machine.budget, SLC_SPACE_HOST, bytes, what) != SLC_OK) {
-        const slc_budget_use host = slc_budget_get(job->machine.budget, SLC_SPACE_HOST);
+    slci_machine *machine = &job->machine;
+    const int64_t held_bytes = slci_machine_held_bytes(machine);
+    if (!slci_machine_hold(machine, bytes, what)) {
         return SLC_FAIL(SLC_ERROR_NO_PLAN,
-                        "the %s need %lld bytes of host memory beside %lld; --ram allows %lld",
-                        what, (long long)bytes, (long long)host.used_bytes,
-                        (long long)host.limit_bytes);
+                        "the %s need %lld bytes of host memory beside %lld; --ram allows %lld: at "
+                        "least --ram %lld is needed",
+                        what, (long long)bytes, (long long)held_bytes,
+                        (long long)slc_budget_get(machine->budget, SLC_SPACE_HOST).limit_bytes,
+                        (long long)slci_machine_ram_for(machine, 0));
     }
     job->held_bytes += bytes;
     return SLC_OK;

@@ -29,8 +29,8 @@ extern "C" {
 typedef struct slc_predict_options {
     const char *model_path; /* FITS, a picture of Sluice's in HDF5, or a text list of components */
     const char *in_path, *out_path; /* UVH5 */
-    slc_run_options
-        run; /* run.sparse: where the image lies; SLC_SPARSE_STREAMED: nowhere, it passes by */
+    /* run.sparse: where the image lies; SLC_SPARSE_STREAMED: nowhere, it passes by. */
+    slc_run_options run;
 } slc_predict_options;
 
 /* What the run did; plain data. */

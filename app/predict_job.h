@@ -20,8 +20,8 @@ typedef struct slci_predict_job {
     slc_source *image;        /* NULL: a list */
     slc_source *list;         /* of the image's components; NULL: a list of its own */
     double *channels;         /* [n_channels, SLC_PREDICT_CHANNEL_COLUMNS] */
-    double *places,
-        *shapes; /* of a list: [n_components, 3] and [n_components, SLC_PREDICT_SHAPE] */
+    /* Of a list: [n_components, 3] and [n_components, SLC_PREDICT_SHAPE]. */
+    double *places, *shapes;
     slc_source *channels_source, *places_source, *shapes_source;
     int64_t held_bytes; /* host memory reserved for all this */
     slc_predict_setup setup;

@@ -170,10 +170,11 @@ static slc_status list_image(slci_predict_job *job) {
                                             .dec_rad = job->meta->dec_rad,
                                             .is_w_projected = job->meta->is_w_projected,
                                             .keep_bytes = job->options->run.ram_bytes / KEEP_SHARE,
+                                            .budget = job->machine.budget,
                                             .cancel = job->options->run.cancel};
+    SLC_TRY(slci_predict_hold(job, slc_model_list_least_bytes(job->image), "parts of the image"));
     SLC_TRY(slc_model_list_create(&options, &job->list));
     const slc_model_survey *survey = slc_model_list_survey(job->list);
-    SLC_TRY(slci_predict_hold(job, survey->bytes, "positions of pixels"));
     slc_predict_result *result = &job->result;
     result->n_components = survey->n_components;
     result->n_nan = survey->n_nan;

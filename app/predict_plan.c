@@ -52,17 +52,10 @@ static slc_status plan_form(slci_predict_job *job, slc_predict_form form) {
 
 /* In words of the command line. */
 static slc_status refuse(const slci_predict_job *job) {
-    const slc_budget_use host = slc_budget_get(job->machine.budget, SLC_SPACE_HOST);
-    if (job->plan.smallest_device_bytes > job->options->run.vram_bytes) {
-        return SLC_FAIL(SLC_ERROR_NO_PLAN,
-                        "no plan fits --vram %lld; the smallest that works is --vram %lld",
-                        (long long)job->options->run.vram_bytes,
-                        (long long)job->plan.smallest_device_bytes);
-    }
-    return SLC_FAIL(SLC_ERROR_NO_PLAN,
-                    "no plan fits --ram %lld; the smallest that works is --ram %lld",
-                    (long long)host.limit_bytes,
-                    (long long)(host.used_bytes + job->plan.smallest_host_bytes));
+    const slci_least least = {job->plan.smallest_device_bytes,
+                              slci_machine_ram_for(&job->machine, job->plan.smallest_host_bytes),
+                              ""};
+    return slci_machine_refuse(&job->machine, &least);
 }
 
 /* Takes the plan that was made, or says which budget would do. */
@@ -104,8 +97,12 @@ slc_status slci_predict_plan(slci_predict_job *job) {
 }
 
 void slci_predict_take_plan(slci_predict_job *job) {
-    const slc_budget_use host = slc_budget_get(job->machine.budget, SLC_SPACE_HOST);
-    job->result.plan = job->plan;
-    job->result.host_planned_bytes = host.used_bytes + job->plan.host_peak_bytes;
-    job->result.smallest_ram_bytes = host.used_bytes + job->plan.smallest_host_bytes;
+    slc_predict_result *result = &job->result;
+    result->plan = job->plan;
+    if (result->n_rows == 0) {
+        slci_plan_nothing(&result->plan);
+    }
+    result->host_planned_bytes =
+        slci_machine_held_bytes(&job->machine) + result->plan.host_peak_bytes;
+    result->smallest_ram_bytes = slci_machine_ram_for(&job->machine, job->plan.smallest_host_bytes);
 }

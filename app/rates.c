@@ -15,11 +15,14 @@
 #include "app/rates.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "core/fnv.h"
 #include "core/host_memory.h"
 #include "core/print.h"
 #include "core/units.h"
@@ -87,18 +90,9 @@ static slc_status make_key(slc_device *device, char key[KEY_BYTES]) {
     return SLC_OK;
 }
 
-/* FNV-1a in 64 bits (Fowler, Noll and Vo, IETF draft-eastlake-fnv). */
-static uint64_t hash(const char *text) {
-    uint64_t x = 0xcbf29ce484222325u;
-    for (const char *c = text; *c != '\0'; c++) {
-        x = (x ^ (unsigned char)*c) * 0x100000001b3u;
-    }
-    return x;
-}
-
 static slc_status path_of_key(const char *key, const char *folder, char *path, size_t path_bytes) {
-    const int length =
-        snprintf(path, path_bytes, "%s/rates-%016llx.txt", folder, (unsigned long long)hash(key));
+    const int length = snprintf(path, path_bytes, "%s/rates-%016llx.txt", folder,
+                                (unsigned long long)slci_fnv_add(SLCI_FNV_BEGIN, key, strlen(key)));
     if (length < 0 || (size_t)length >= path_bytes) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "%.80s...: the name of the folder is too long", folder);
     }
@@ -153,8 +147,15 @@ static bool parse(char *text, const char *key, slc_rates *rates) {
 /* False where there is no such file, or it is not what was written. */
 static bool read_cache(const char *path, const char *key, slc_rates *rates) {
     char text[FILE_BYTES];
-    FILE *file = fopen(path, "re");
+    /* Not blocking: it may be a pipe, which nobody writes to. */
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct stat info;
+    if (fd < 0) {
+        return false;
+    }
+    FILE *file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(fd, "r") : NULL;
     if (file == NULL) {
+        (void)close(fd);
         return false;
     }
     const size_t length = fread(text, 1, sizeof text - 1, file);

@@ -43,6 +43,7 @@ typedef struct slc_run_options {
     double checkpoint_seconds;   /* between two states; 0: SLC_CHECKPOINT_EVERY_SECONDS */
     bool resume;                 /* go on with what the checkpoint holds */
     slc_trace *trace;            /* NULL: none */
+    bool trace_is_share; /* it was made of slci_trace_share_bytes, and grows with ram_bytes */
     slc_log *log;
     slc_progress_function progress;
     void *progress_context;

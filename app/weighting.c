@@ -117,21 +117,26 @@ static double briggs_f2(const slci_density *density, double robust) {
     return sum_of_squares > 0 ? factor * factor * sum / sum_of_squares : 0;
 }
 
+slc_status slci_density_bytes(int64_t nx, int64_t ny, int64_t *bytes) {
+    int64_t cells = 0;
+    if (!slc_checked_mul((nx + 1) / 2 + nx / 2 + 1, ny / 2 + 1, &cells) ||
+        !slc_checked_mul(cells, (int64_t)sizeof(double), bytes)) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "the uv grid of a %lld x %lld image is too large",
+                        (long long)nx, (long long)ny);
+    }
+    return SLC_OK;
+}
+
 slc_status slci_density_create(slc_source *vis, const slc_image_options *options, int64_t nx,
                                int64_t ny, double scale_rad, slc_budget *budget,
                                slci_density *out) {
     slci_density density = {.nx = nx, .ny = ny, .scale_rad = scale_rad, .budget = budget};
     density.n_u = (nx + 1) / 2 + nx / 2 + 1;
     density.n_v = ny / 2 + 1;
-    int64_t cells = 0;
     int64_t bytes = 0;
-    if (!slc_checked_mul(density.n_u, density.n_v, &cells) ||
-        !slc_checked_mul(cells, (int64_t)sizeof(double), &bytes)) {
-        return SLC_FAIL(SLC_ERROR_MEMORY, "the uv grid of a %lld x %lld image is too large",
-                        (long long)nx, (long long)ny);
-    }
+    SLC_TRY(slci_density_bytes(nx, ny, &bytes));
     SLC_TRY(slc_budget_reserve(budget, SLC_SPACE_HOST, bytes, "uv density"));
-    density.cell = calloc((size_t)cells, sizeof *density.cell);
+    density.cell = calloc(1, (size_t)bytes);
     slc_status status = SLC_OK;
     if (density.cell == NULL) {
         status = SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the uv density, %lld bytes",

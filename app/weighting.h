@@ -43,6 +43,9 @@ typedef struct slci_survey_options {
 SLC_MUST_USE slc_status slci_survey_run(slc_source *vis, const slci_survey_options *options,
                                         slci_survey *out);
 
+/* What the density of an image of nx × ny pixels takes. SLC_ERROR_MEMORY: more than 64 bits count. */
+SLC_MUST_USE slc_status slci_density_bytes(int64_t nx, int64_t ny, int64_t *bytes);
+
 /* Fills the density from every row; `vis` holds all selected channels. */
 SLC_MUST_USE slc_status slci_density_create(slc_source *vis, const slc_image_options *options,
                                             int64_t nx, int64_t ny, double scale_rad,

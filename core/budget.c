@@ -77,9 +77,10 @@ static slc_status reserve(slc_budget *budget, slc_space space, int64_t bytes, co
     if (!fits) {
         return SLC_FAIL(SLC_ERROR_MEMORY,
                         "%s: %lld bytes of %s memory do not fit the budget: %lld of %lld bytes are "
-                        "used; a larger %s would help",
+                        "used; at least %s %llu is needed",
                         what, (long long)bytes, space_name(space), (long long)used_bytes,
-                        (long long)use->limit_bytes, space_option(space));
+                        (long long)use->limit_bytes, space_option(space),
+                        (unsigned long long)used_bytes + (unsigned long long)bytes);
     }
     return SLC_OK;
 }

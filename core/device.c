@@ -196,18 +196,24 @@ bool slc_device_has_graphs(const slc_device *device) {
     return device->ops->capture_begin != NULL;
 }
 
+static slc_status check_graphs(const slc_device *device) {
+    return slc_device_has_graphs(device)
+               ? SLC_OK
+               : SLC_FAIL(SLC_ERROR_ARGUMENT, "this kind of device has no graphs");
+}
+
 slc_status slc_stream_capture_begin(slc_stream *stream) {
-    if (!slc_device_has_graphs(stream->device)) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "this kind of device has no graphs");
-    }
+    SLC_TRY(check_graphs(stream->device));
     return stream->device->ops->capture_begin(stream);
 }
 
 slc_status slc_stream_capture_end(slc_stream *stream, void **graph) {
+    SLC_TRY(check_graphs(stream->device));
     return stream->device->ops->capture_end(stream, graph);
 }
 
 slc_status slc_stream_launch(slc_stream *stream, void *graph) {
+    SLC_TRY(check_graphs(stream->device));
     return stream->device->ops->graph_launch(stream, graph);
 }
 

@@ -245,6 +245,10 @@ int64_t slc_h5_array_stored_bytes(const slc_source *source) {
     return set_of(source)->stored_bytes;
 }
 
+bool slc_h5_array_is_enum(const slc_source *source) {
+    return set_of(source)->type.is_enum;
+}
+
 int64_t slc_h5_array_row_bytes(const slc_source *source, int axis) {
     const slci_h5_dataset *set = set_of(source);
     int64_t bytes = set->type.bytes;

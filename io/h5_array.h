@@ -39,6 +39,9 @@ SLC_API SLC_MUST_USE slc_status slc_h5_array_open(const slc_h5_array_options *op
 /* Of a source made here: bytes that the file stores for the dataset. */
 SLC_API int64_t slc_h5_array_stored_bytes(const slc_source *source);
 
+/* Whether the elements are an enum's, as booleans mostly are in a file. */
+SLC_API bool slc_h5_array_is_enum(const slc_source *source);
+
 /* Likewise: what the chunks that hold one index of dimension `axis` take decoded; 0 where nothing
  * is filtered, so that nothing is gained from keeping them. */
 SLC_API int64_t slc_h5_array_row_bytes(const slc_source *source, int axis);

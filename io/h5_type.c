@@ -119,6 +119,34 @@ static void describe_bits(hid_t type, slci_element *element) {
     }
 }
 
+/* A type that Sluice has no use for, in words for whoever must be told so. */
+static void name_other(hid_t type, H5T_class_t class, char *text, size_t capacity) {
+    static const char *const names[] = {[H5T_INTEGER] = "integer of uncommon size",
+                                        [H5T_FLOAT] = "float that is not IEEE",
+                                        [H5T_TIME] = "time",
+                                        [H5T_STRING] = "string",
+                                        [H5T_BITFIELD] = "bit field",
+                                        [H5T_OPAQUE] = "opaque",
+                                        [H5T_COMPOUND] = "compound",
+                                        [H5T_REFERENCE] = "reference",
+                                        [H5T_ENUM] = "enum of uncommon size",
+                                        [H5T_VLEN] = "variable-length sequence",
+                                        [H5T_ARRAY] = "array"};
+    const int n_names = (int)(sizeof names / sizeof names[0]);
+    const int bytes = (int)H5Tget_size(type);
+    const char *more = "";
+    if ((int)class == 11) { /* of HDF5 2.0 */
+        (void)snprintf(text, capacity, "H5T_COMPLEX of %d bytes", bytes);
+        return;
+    }
+    if (class == H5T_FLOAT && H5Tget_precision(type) == 80) {
+        more = " (long double)";
+    }
+    (void)snprintf(text, capacity, "%s of %d bytes%s",
+                   (int)class >= 0 && (int)class < n_names ? names[class] : "unknown type", bytes,
+                   more);
+}
+
 void slci_h5_type_describe(slci_h5_id id, slci_element *element, int *type_class, char *text,
                            size_t capacity) {
     const hid_t type = (hid_t)id;
@@ -153,7 +181,6 @@ void slci_h5_type_describe(slci_h5_id id, slci_element *element, int *type_class
     if (text[0] == '\0' && element->kind != SLCI_ELEMENT_OTHER) {
         slci_element_text(element, text, capacity);
     } else if (text[0] == '\0') {
-        (void)snprintf(text, capacity, "HDF5 class %d of %d bytes%s", (int)class,
-                       (int)element->bytes, (int)class == 11 ? " (H5T_COMPLEX of HDF5 2.0)" : "");
+        name_other(type, class, text, capacity);
     }
 }

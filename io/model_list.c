@@ -33,6 +33,8 @@ typedef struct model_list {
     bool is_w_projected;
     double rotation[3][3]; /* from (l, m, n) of the image to those of the data */
     const volatile int *cancel;
+    slc_budget *budget;     /* NULL: nothing is reserved */
+    int64_t reserved_bytes; /* of it, for `capacity` positions */
     int64_t block_rows, n_blocks;
     int64_t *start; /* [n_blocks + 1] */
     int64_t *kept;  /* [n_kept] positions; NULL: none */
@@ -108,6 +110,12 @@ static bool place_pixel(const model_list *list, int64_t pixel, double place[3]) 
 
 /* ---- blocks ----------------------------------------------------------------------------------- */
 
+/* Rows of a block, whose product with the row's bytes the caller has checked. */
+static int64_t block_rows_of(const slc_model_meta *meta) {
+    const int64_t row_bytes = meta->nx * slc_dtype_bytes(meta->dtype) * meta->n_planes;
+    return slc_min_i64(slc_max_i64(BLOCK_BYTES / slc_max_i64(row_bytes, 1), 1), meta->ny);
+}
+
 static slc_status block_create(const model_list *list, block *out) {
     const int64_t value_bytes = slc_dtype_bytes(list->meta->dtype);
     int64_t bytes = 0;
@@ -150,20 +158,49 @@ static bool is_component(const model_list *list, const block *here, int64_t i) {
     return false;
 }
 
+/* ---- the ledger -------------------------------------------------------------------------------- */
+
+static slc_status reserve(model_list *list, int64_t bytes) {
+    if (list->budget != NULL) {
+        SLC_TRY(slc_budget_reserve(list->budget, SLC_SPACE_HOST, bytes, "positions of pixels"));
+        list->reserved_bytes += bytes;
+    }
+    return SLC_OK;
+}
+
+static void release(model_list *list, int64_t bytes) {
+    if (list->budget != NULL) {
+        slc_budget_release(list->budget, SLC_SPACE_HOST, bytes);
+        list->reserved_bytes -= bytes;
+    }
+}
+
 /* ---- the pass --------------------------------------------------------------------------------- */
+
+static void keep_none(model_list *list) {
+    release(list, list->capacity * (int64_t)sizeof *list->kept);
+    free(list->kept);
+    list->kept = NULL;
+    list->n_kept = list->most_kept = list->capacity = 0;
+}
 
 /* Adds a position to those kept, or keeps none any more where there are too many. */
 static slc_status keep(model_list *list, int64_t pixel) {
     if (list->n_kept == list->most_kept) {
-        free(list->kept);
-        list->kept = NULL;
-        list->n_kept = list->most_kept = list->capacity = 0;
+        keep_none(list);
         return SLC_OK;
     }
     if (list->n_kept == list->capacity) {
         const int64_t wanted = slc_min_i64(slc_max_i64(2 * list->capacity, 4096), list->most_kept);
+        const int64_t more_bytes = (wanted - list->capacity) * (int64_t)sizeof *list->kept;
+        /* Positions are a convenience: without room they are made from the image again. */
+        if (reserve(list, more_bytes) != SLC_OK) {
+            keep_none(list);
+            return SLC_OK;
+        }
         int64_t *larger = realloc(list->kept, (size_t)wanted * sizeof *list->kept);
         if (larger == NULL) {
+            release(list, more_bytes);
             return SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory for the positions of %lld pixels",
                             list->base.name, (long long)wanted);
         }
@@ -251,10 +288,8 @@ typedef struct target {
     double *place, *flux;
 } target;
 
-/* Component number `k` of the part is `pixel`; number `i` of the block, where there is one. */
-static void give(const model_list *list, const target *to, int64_t k, int64_t pixel,
-                 const block *here, int64_t i) {
-    const slc_model_meta *meta = list->meta;
+/* Component number `k` of the part is `pixel`. */
+static void give_place(const model_list *list, const target *to, int64_t k, int64_t pixel) {
     double place[3] = {0.0, 0.0, 0.0};
     if (to->pixel != NULL) {
         to->pixel[k] = pixel;
@@ -262,6 +297,13 @@ static void give(const model_list *list, const target *to, int64_t k, int64_t pi
     if (to->place != NULL && place_pixel(list, pixel, place)) {
         memcpy(to->place + 3 * k, place, sizeof place);
     }
+}
+
+/* Component number `k` of the part is pixel number `i` of the block. */
+static void give(const model_list *list, const target *to, int64_t k, const block *here,
+                 int64_t i) {
+    const slc_model_meta *meta = list->meta;
+    give_place(list, to, k, here->first_row * meta->nx + i);
     for (int64_t p = 0; p < meta->n_planes && to->flux != NULL; p++) {
         const double value = block_value(list, here, p, i);
         to->flux[k * meta->n_planes + p] = isnan(value) ? 0.0 : value * meta->jy_per_unit;
@@ -297,7 +339,7 @@ static slc_status read_from_image(const model_list *list, int64_t begin, int64_t
              i++) {
             if (is_component(list, &here, i)) {
                 if (number == k) {
-                    give(list, to, k - begin, here.first_row * list->meta->nx + i, &here, i);
+                    give(list, to, k - begin, &here, i);
                     k++;
                 }
                 number++;
@@ -325,7 +367,7 @@ static slc_status list_read(slc_source *source, const slc_box *box, void *const 
         return read_from_image(list, begin, n, &to);
     }
     for (int64_t k = 0; k < n; k++) {
-        give(list, &to, k, list->kept[begin + k], NULL, 0);
+        give_place(list, &to, k, list->kept[begin + k]);
     }
     return SLC_OK;
 }
@@ -336,6 +378,7 @@ static slc_status list_finish(slc_source *source) {
 
 static void list_destroy(slc_source *source) {
     model_list *list = (model_list *)source;
+    release(list, list->reserved_bytes);
     free(list->start);
     free(list->kept);
     free(list);
@@ -353,8 +396,7 @@ static slc_status create(model_list *list, const slc_model_list_options *options
                         list->base.name);
     }
     set_rotation(list, options->ra_rad, options->dec_rad);
-    list->block_rows =
-        slc_min_i64(slc_max_i64(BLOCK_BYTES / slc_max_i64(row_bytes, 1), 1), meta->ny);
+    list->block_rows = block_rows_of(meta);
     list->n_blocks = slc_ceil_div(meta->ny, list->block_rows);
     list->most_kept = options->keep_bytes / (int64_t)sizeof *list->kept;
     list->start = malloc((size_t)(list->n_blocks + 1) * sizeof *list->start);
@@ -373,6 +415,11 @@ static slc_status create(model_list *list, const slc_model_list_options *options
                             &base->fields[SLC_MODEL_FLUX]);
 }
 
+int64_t slc_model_list_least_bytes(const slc_source *model) {
+    const slc_model_meta *meta = slc_model_get_meta(model);
+    return (slc_ceil_div(meta->ny, block_rows_of(meta)) + 1) * (int64_t)sizeof(int64_t);
+}
+
 slc_status slc_model_list_create(const slc_model_list_options *options, slc_source **out) {
     model_list *list = calloc(1, sizeof *list);
     if (list == NULL) {
@@ -383,6 +430,7 @@ slc_status slc_model_list_create(const slc_model_list_options *options, slc_sour
     list->meta = slc_model_get_meta(options->model);
     list->is_w_projected = options->is_w_projected;
     list->cancel = options->cancel;
+    list->budget = options->budget;
     memcpy(list->base.name, options->model->name, sizeof list->base.name);
     memcpy(list->base.identity, options->model->identity, sizeof list->base.identity);
     const slc_status status = create(list, options);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/budget.h"
 #include "core/source.h"
 #include "core/status.h"
 
@@ -30,7 +31,8 @@ typedef struct slc_model_list_options {
     slc_source *model;      /* of io/model.h, its planes chosen; lent for the list's life */
     double ra_rad, dec_rad; /* the data's phase centre */
     bool is_w_projected;
-    int64_t keep_bytes;         /* for positions kept in memory, at most */
+    int64_t keep_bytes; /* for positions kept in memory, at most */
+    slc_budget *budget; /* positions are reserved from it; NULL: from none; lent for the life */
     const volatile int *cancel; /* not 0: stop with SLC_ERROR_INTERRUPTED; may be NULL */
 } slc_model_list_options;
 
@@ -43,8 +45,11 @@ typedef struct slc_model_survey {
     double offset_rad; /* between the image's tangent point and the data's phase centre */
     bool is_rotated;   /* they differ: places are not those of the image */
     bool is_kept;
-    int64_t bytes; /* of memory that the list holds */
+    int64_t bytes; /* of memory that the list holds, positions included */
 } slc_model_survey;
+
+/* What a list of the model holds at least, which the caller reserves; positions come on top. */
+SLC_API int64_t slc_model_list_least_bytes(const slc_source *model);
 
 /* Goes through the image. SLC_ERROR_INPUT: a pixel that is not zero lies beyond the horizon, of the
  * image or of the data, or is infinite (its place is named), or all are zero. SLC_ERROR_MEMORY,

@@ -187,9 +187,11 @@ static slc_status make_dataset(slci_uvh5_copy *copy, hid_t data_group) {
         copy->dataset = H5Dcreate2(data_group, "visdata", copy->file_type, copy->file_space,
                                    H5P_DEFAULT, list, H5P_DEFAULT);
     }
-    const bool is_ok = copy->dataset >= 0 && slci_uvh5_copy_attributes(input, copy->dataset);
-    const slc_status status = is_ok ? slci_h5_output_status(copy->output)
-                                    : slci_h5_output_fail(copy->output, "dataset /Data/visdata");
+    char failed[SLCI_H5_NAME_BYTES] = "dataset /Data/visdata";
+    const bool is_ok =
+        copy->dataset >= 0 && slci_uvh5_copy_attributes(input, copy->dataset, failed);
+    const slc_status status =
+        is_ok ? slci_h5_output_status(copy->output) : slci_h5_output_fail(copy->output, failed);
     (void)H5Pclose(list);
     (void)H5Pclose(from);
     return status;

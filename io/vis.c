@@ -12,6 +12,7 @@
 
 #include "core/checked.h"
 #include "core/clock.h"
+#include "core/fnv.h"
 #include "io/h5_data.h"
 #include "io/vis_set.h"
 
@@ -62,23 +63,14 @@ static slc_status open_part(const char *path, const slc_vis_options *options, sl
         has_header ? ", of which /Data is missing" : "");
 }
 
-/* FNV-1a, 64 bits. */
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t n) {
-    const unsigned char *bytes = data;
-    for (size_t k = 0; k < n; k++) {
-        hash = (hash ^ bytes[k]) * 0x100000001b3ULL;
-    }
-    return hash;
-}
-
 static uint64_t hash_i64(uint64_t hash, int64_t value) {
-    return hash_bytes(hash, &value, sizeof value);
+    return slci_fnv_add(hash, &value, sizeof value);
 }
 
 /* Sizes and times of the files, what their headers say, and what is selected from them. Not their
  * names: a run may be resumed from another folder. */
 static void identify(slci_vis *vis) {
-    uint64_t hash = 0xcbf29ce484222325ULL;
+    uint64_t hash = SLCI_FNV_BEGIN;
     int64_t bytes = 0;
     int64_t modified_ns = 0; /* of the youngest file */
     for (int k = 0; k < vis->n_parts; k++) {
@@ -91,10 +83,10 @@ static void identify(slci_vis *vis) {
     const slc_vis_meta *meta = &vis->meta;
     hash = hash_i64(hash, meta->n_times);
     hash = hash_i64(hash, meta->n_antennas);
-    hash = hash_bytes(hash, &meta->ra_rad, sizeof meta->ra_rad);
-    hash = hash_bytes(hash, &meta->dec_rad, sizeof meta->dec_rad);
-    hash = hash_bytes(hash, meta->wavelengths_per_metre,
-                      (size_t)meta->n_channels * sizeof *meta->wavelengths_per_metre);
+    hash = slci_fnv_add(hash, &meta->ra_rad, sizeof meta->ra_rad);
+    hash = slci_fnv_add(hash, &meta->dec_rad, sizeof meta->dec_rad);
+    hash = slci_fnv_add(hash, meta->wavelengths_per_metre,
+                        (size_t)meta->n_channels * sizeof *meta->wavelengths_per_metre);
     const slci_vis_selection *s = &vis->selection;
     hash = hash_i64(hash, s->channel_begin);
     hash = hash_i64(hash, s->n_channels);
@@ -105,8 +97,8 @@ static void identify(slci_vis *vis) {
                               64 * s->has_uv_range);
     const double limits[4] = {s->has_times ? s->time_low : 0.0, s->has_times ? s->time_high : 0.0,
                               s->uv_min, s->uv_max};
-    hash = hash_bytes(hash, limits, sizeof limits);
-    hash = hash_bytes(hash, vis->meta.phase_centre_name, strlen(vis->meta.phase_centre_name));
+    hash = slci_fnv_add(hash, limits, sizeof limits);
+    hash = slci_fnv_add(hash, vis->meta.phase_centre_name, strlen(vis->meta.phase_centre_name));
     (void)snprintf(vis->base.identity, sizeof vis->base.identity,
                    "%d file(s) of %" PRId64 " bytes and %" PRId64 " rows, changed at %" PRId64
                    " ns, header and selection %016" PRIx64,

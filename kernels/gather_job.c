@@ -161,6 +161,39 @@ double slc_gather_touches(const slc_gather_setup *setup) {
     return (double)n_runs * (double)slc_ceil_div(run_bytes, TOUCH_BYTES);
 }
 
+/* ---- tiles that are left out -------------------------------------------------------------------- */
+
+/* The axis along which tiles of dimension d may hold no index; SLC_AXIS_FIXED where there is none. */
+static int mapped_axis(const slc_gather_setup *setup, int d) {
+    const slc_gather_request *request = &setup->request;
+    const bool is_indexed = request->axis == SLC_GATHER_COORDINATES || request->axis == d;
+    const bool has_map = request->map != NULL && request->form == SLC_GATHER_STREAMED;
+    return has_map && is_indexed ? setup->axis_of[d] : SLC_AXIS_FIXED;
+}
+
+/* Every tile of the list has an index, and a tile of the data holds it: no result is left out. */
+static bool touches(const void *state, const slc_tile *tile) {
+    const slc_gather_setup *setup = state;
+    for (int d = 0; d < setup->request.rank; d++) {
+        const int a = mapped_axis(setup, d);
+        if (a >= 0 && !slc_gather_map_holds(setup->request.map, d, tile->origin[a],
+                                            tile->origin[a] + tile->extent[a])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+double slc_gather_share(const slc_gather_setup *setup, const int64_t *extent) {
+    double share = 1;
+    for (int d = 0; d < setup->request.rank; d++) {
+        const int a = mapped_axis(setup, d);
+        share *=
+            a >= 0 && extent[a] > 0 ? slc_gather_map_share(setup->request.map, d, extent[a]) : 1;
+    }
+    return share;
+}
+
 /* ---- the job ---------------------------------------------------------------------------------- */
 
 /* Dimension d of an operand, cut as the data's dimension is. */
@@ -235,7 +268,8 @@ slc_status slc_gather_job_init(const slc_gather_setup *setup, slc_device_kind de
                    .n_operands = SLC_GATHER_N_OPERANDS,
                    .state = (void *)(uintptr_t)setup,
                    .prepare = kernel->prepare,
-                   .tile = kernel->tile};
+                   .tile = kernel->tile,
+                   .touches = setup->request.map != NULL ? touches : NULL};
     memcpy(job.axes, setup->axes, sizeof job.axes);
     job.operands[SLC_GATHER_DATA] = data_operand(setup);
     job.operands[SLC_GATHER_INDEX] = index_operand(setup);

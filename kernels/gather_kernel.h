@@ -17,6 +17,7 @@
 
 #include "core/job.h"
 #include "core/status.h"
+#include "kernels/gather_map.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,6 +42,9 @@ typedef struct slc_gather_request {
     int64_t n_index;
     int axis; /* the dimension, or SLC_GATHER_COORDINATES */
     slc_gather_form form;
+    /* (optional) Where the indices point, all of them; lent for the job's life. Streamed, tiles of the
+     * data that hold none are left out. */
+    const slc_gather_map *map;
 } slc_gather_request;
 
 /* What the job works with; a function of the request alone. The index axis is axis 0 of the job. A
@@ -71,6 +75,10 @@ SLC_API SLC_MUST_USE slc_status slc_gather_choose(const slc_gather_request *requ
 /* Random accesses to the data for one index. A run of neighbouring elements counts as one access
  * for each 256 bytes begun, which is about what mapped memory delivers in the time of one. */
 SLC_API double slc_gather_touches(const slc_gather_setup *setup);
+
+/* The share of the tiles `extent` [n_axes] that the job runs: 1 without a map, or where an extent is 0,
+ * as in the plan that was not found. */
+SLC_API double slc_gather_share(const slc_gather_setup *setup, const int64_t *extent);
 
 /* The kernel for a device; NULL if it was not built. */
 SLC_API const slc_gather_kernel *slc_gather_kernel_get(slc_device_kind device);

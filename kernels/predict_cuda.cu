@@ -59,7 +59,10 @@ static __global__ void __launch_bounds__(FETCH_THREADS) fetch_flux(const slci_pr
 
 /* ---- sums ----------------------------------------------------------------------------------- */
 
-/* Components of one batch. `shape` is there for lists: major, minor, sin, cos. */
+/* The functions of one thread below take more than five values: as parameters of inlined functions
+ * they stay in registers, while a struct whose arrays differ in size by CHANNELS would hide them.
+ *
+ * Components of one batch. `shape` is there for lists: major, minor, sin, cos. */
 template <bool IS_LIST, int CHANNELS> struct batch {
     double l[BLOCK_ROWS], m[BLOCK_ROWS], n[BLOCK_ROWS];
     double shape[IS_LIST ? 4 : 1][IS_LIST ? BLOCK_ROWS : 1];

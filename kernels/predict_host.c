@@ -34,6 +34,15 @@ typedef struct host_run {
     int64_t n_rows, n_components, n_channel_groups;
 } host_run;
 
+/* What one task computes: some rows by some channels. */
+typedef struct host_part {
+    const host_run *run;
+    int64_t first_row, n_rows, first_channel;
+    slci_predict_rows rows;
+    slci_predict_term term; /* of the component at hand; its number of channels is the part's */
+    slci_predict_sums sums; /* of the granule at hand */
+} host_part;
+
 /* ---- pixels -------------------------------------------------------------------------------- */
 
 static double pixel_flux(const slci_predict_view *view, int64_t plane, int64_t pixel) {
@@ -70,61 +79,63 @@ static double term_amplitude(const slci_predict_view *view, int64_t k, const dou
     return fpclassify(index) == FP_ZERO ? flux : flux * exp(index * channel[SLC_PREDICT_LN_FREQ]);
 }
 
-/* Components begin … end - 1 of the tile, of one granule, for channels first … first + n - 1. */
-static void sum_granule(const host_run *run, const slci_predict_rows *rows, int64_t begin,
-                        int64_t end, int64_t first, slci_predict_term *term,
-                        slci_predict_sums *sums) {
-    const slci_predict_view *view = run->view;
+/* Components begin … end - 1 of the tile, of one granule. */
+static void sum_granule(host_part *part, int64_t begin, int64_t end) {
+    const slci_predict_view *view = part->run->view;
+    slci_predict_term *term = &part->term;
     for (int64_t k = begin; k < end; k++) {
         const double *shape = view->shape == NULL ? NULL : view->shape + k * SLC_PREDICT_SHAPE;
         term->place = view->place + 3 * k;
         term->shape = shape != NULL && shape[SLC_PREDICT_SHAPE_MAJOR] > 0.0 ? shape : NULL;
         for (int c = 0; c < term->n_channels; c++) {
-            term->amplitude[c] =
-                term_amplitude(view, k, view->channels + (first + c) * SLC_PREDICT_CHANNEL_COLUMNS);
+            term->amplitude[c] = term_amplitude(view, k,
+                                                view->channels + (part->first_channel + c) *
+                                                                     SLC_PREDICT_CHANNEL_COLUMNS);
         }
-        run->simd->add(rows, term, sums);
+        part->run->simd->add(&part->rows, term, &part->sums);
     }
 }
 
-static void merge_sums(const slci_predict_view *view, const slci_predict_sums *sums,
-                       int64_t first_row, int64_t n_rows, int64_t first, int n_channels) {
-    for (int64_t r = 0; r < n_rows; r++) {
-        double *vis = view->vis + 2 * ((first_row + r) * view->n_channels + first);
-        for (int64_t c = 0; c < n_channels; c++) {
-            vis[2 * c] += sums->re[c][r];
-            vis[2 * c + 1] += sums->im[c][r];
+static void merge_sums(const host_part *part) {
+    const slci_predict_view *view = part->run->view;
+    for (int64_t r = 0; r < part->n_rows; r++) {
+        const int64_t row = part->first_row + r;
+        double *vis = view->vis + 2 * (row * view->n_channels + part->first_channel);
+        for (int64_t c = 0; c < part->term.n_channels; c++) {
+            vis[2 * c] += part->sums.re[c][r];
+            vis[2 * c + 1] += part->sums.im[c][r];
         }
     }
 }
 
-static slc_status sum_part(void *context, int64_t part, int worker) {
+static slc_status sum_part(void *context, int64_t number, int worker) {
     (void)worker;
     const host_run *run = context;
     const slci_predict_view *view = run->view;
-    const int64_t first = part % run->n_channel_groups * SLCI_PREDICT_CHANNELS;
-    const int64_t first_row = part / run->n_channel_groups * SLCI_PREDICT_ROWS;
-    const int64_t n_rows = slc_min_i64(SLCI_PREDICT_ROWS, run->n_rows - first_row);
-    slci_predict_rows rows;
-    slci_predict_sums sums;
-    slci_predict_term term = {
-        .n_channels = (int)slc_min_i64(SLCI_PREDICT_CHANNELS, view->n_channels - first)};
-    memset(&rows, 0, sizeof rows); /* rows that are not there are at the origin */
-    for (int64_t r = 0; r < n_rows; r++) {
+    const int64_t first = number % run->n_channel_groups * SLCI_PREDICT_CHANNELS;
+    const int64_t first_row = number / run->n_channel_groups * SLCI_PREDICT_ROWS;
+    host_part part; /* 9 KiB, of which only the rows must start as zero */
+    part.run = run;
+    part.first_row = first_row;
+    part.n_rows = slc_min_i64(SLCI_PREDICT_ROWS, run->n_rows - first_row);
+    part.first_channel = first;
+    part.term.n_channels = (int)slc_min_i64(SLCI_PREDICT_CHANNELS, view->n_channels - first);
+    memset(&part.rows, 0, sizeof part.rows); /* rows that are not there are at the origin */
+    for (int64_t r = 0; r < part.n_rows; r++) {
         const double *uvw = view->uvw + 3 * (first_row + r);
-        rows.u[r] = uvw[0];
-        rows.v[r] = uvw[1];
-        rows.w[r] = uvw[2];
+        part.rows.u[r] = uvw[0];
+        part.rows.v[r] = uvw[1];
+        part.rows.w[r] = uvw[2];
     }
-    for (int c = 0; c < term.n_channels; c++) {
-        term.scale[c] =
+    for (int c = 0; c < part.term.n_channels; c++) {
+        part.term.scale[c] =
             view->channels[(first + c) * SLC_PREDICT_CHANNEL_COLUMNS + SLC_PREDICT_SCALE];
     }
     for (int64_t begin = 0; begin < run->n_components; begin += SLC_PREDICT_GRANULE) {
         const int64_t end = slc_min_i64(begin + SLC_PREDICT_GRANULE, run->n_components);
-        memset(&sums, 0, sizeof sums);
-        sum_granule(run, &rows, begin, end, first, &term, &sums);
-        merge_sums(view, &sums, first_row, n_rows, first, term.n_channels);
+        memset(&part.sums, 0, sizeof part.sums);
+        sum_granule(&part, begin, end);
+        merge_sums(&part);
     }
     return SLC_OK;
 }

@@ -3,12 +3,13 @@
  *     tile  tile  tile ╎ tile  tile  tile ╎ tile            ╎ every so many seconds, at a tile's end,
  *     ─────────────────╎──────────────────╎──────            with nothing under way:
  *     box ▸ journal    ╎                  ╎                  1. sync the journal
- *                      ╎ box ▸ journal    ╎                  2. write FILE.new, sync it
+ *                      ╎ box ▸ journal    ╎                  2. write FILE.part-…, sync it
  *                      ▼ FILE             ▼ FILE             3. rename it to FILE
  *
  * Whatever moment the power fails at, FILE is a whole state, and the journal holds at least what that
  * state counts on. Only one run may use the files at a time: the journal is locked while it is
- * open. */
+ * open. Nothing is replaced, emptied or removed but what begins as a checkpoint's file does, or was
+ * made by this run. */
 #include "ooc/checkpoint.h"
 
 #include <errno.h>
@@ -42,18 +43,57 @@ static slc_status set_paths(slc_checkpoint *self, const char *path) {
                         sizeof self->path - 1);
     }
     (void)snprintf(self->path, sizeof self->path, "%s", path);
-    (void)snprintf(self->new_path, sizeof self->new_path, "%s.new", path);
     (void)snprintf(self->journal_path, sizeof self->journal_path, "%s.journal", path);
     return SLC_OK;
 }
 
-/* What must be known of the names before anything is made under them. */
+/* Whether the open file may be replaced by a state: it is empty, or begins as one. A journal may not,
+ * least of all one that another run is writing. */
+static slc_status check_state(const slc_checkpoint *self, int fd) {
+    struct stat info;
+    int kind = 0;
+    if (fstat(fd, &info) != 0) {
+        return slci_checkpoint_fail("look at", self->path);
+    }
+    if (flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT,
+                        "%s is in use as the journal of another checkpoint; name another "
+                        "--checkpoint",
+                        self->path);
+    }
+    if (info.st_size == 0) {
+        return self->options.overwrite
+                   ? SLC_OK
+                   : SLC_FAIL(SLC_ERROR_OUTPUT,
+                              "%s exists and is empty; --overwrite makes it a checkpoint",
+                              self->path);
+    }
+    const bool is_block = slci_block_peek(fd, &kind);
+    if (!is_block || kind >= SLCI_FIRST_JOURNAL_KIND) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s exists and is %s; name another --checkpoint",
+                        self->path,
+                        is_block ? "the journal of another checkpoint" : "no checkpoint of Sluice");
+    }
+    return SLC_OK;
+}
+
+/* What must be known of the names before anything is made under them. A file that is resumed is read
+ * and checked as a whole before anything is done to it. */
 static slc_status check_names(const slc_checkpoint *self, bool *exists) {
     struct stat info;
     *exists = stat(self->path, &info) == 0;
     if (*exists && !S_ISREG(info.st_mode)) {
         return SLC_FAIL(SLC_ERROR_OUTPUT, "%s is no ordinary file and cannot be a checkpoint",
                         self->path);
+    }
+    if (*exists && !self->options.resume) {
+        const int fd = open(self->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0) {
+            return slci_checkpoint_fail("open", self->path);
+        }
+        const slc_status status = check_state(self, fd);
+        (void)close(fd);
+        SLC_TRY(status);
     }
     if (*exists && !self->options.resume && !self->options.overwrite) {
         return SLC_FAIL(SLC_ERROR_OUTPUT,
@@ -81,12 +121,28 @@ static bool lock(int fd) {
     return true;
 }
 
-/* Opens the journal and keeps others away from it. A file of that name that is not ours is let be. */
+/* Makes the journal, or opens the one that is there. It is never reached through a link. */
+static slc_status make_journal(slc_checkpoint *self) {
+    const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
+    self->journal_fd = open(self->journal_path, flags | O_EXCL, 0666);
+    self->is_new = self->journal_fd >= 0;
+    if (self->journal_fd < 0 && errno == EEXIST) {
+        self->journal_fd = open(self->journal_path, flags | O_NONBLOCK, 0666);
+    }
+    if (self->journal_fd < 0 && errno == ELOOP) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s is a link and cannot be a journal",
+                        self->journal_path);
+    }
+    return self->journal_fd >= 0 ? SLC_OK : slci_checkpoint_fail("make", self->journal_path);
+}
+
+/* Opens the journal and keeps others away from it. A file of that name that is not ours is let be; one
+ * that is resumed is checked as a whole before it is changed. */
 static slc_status open_journal(slc_checkpoint *self) {
-    self->journal_fd = open(self->journal_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     struct stat info;
-    if (self->journal_fd < 0 || fstat(self->journal_fd, &info) != 0) {
-        return slci_checkpoint_fail("make", self->journal_path);
+    SLC_TRY(make_journal(self));
+    if (fstat(self->journal_fd, &info) != 0) {
+        return slci_checkpoint_fail("look at", self->journal_path);
     }
     if (!S_ISREG(info.st_mode)) {
         return SLC_FAIL(SLC_ERROR_OUTPUT, "%s is no ordinary file and cannot be a journal",
@@ -95,19 +151,26 @@ static slc_status open_journal(slc_checkpoint *self) {
     if (!lock(self->journal_fd)) {
         return SLC_FAIL(SLC_ERROR_OUTPUT, "another run is using the checkpoint %s", self->path);
     }
-    slci_block_reader reader = {.fd = self->journal_fd,
-                                .name = self->journal_path,
-                                .end = (int64_t)info.st_size};
+    /* Now that nobody else writes it: what the run before has made of it. */
+    if (fstat(self->journal_fd, &info) != 0 || info.st_nlink == 0) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT,
+                        "another run has just ended with the checkpoint %s; begin again",
+                        self->path);
+    }
+    const bool resumes = self->options.resume && self->has_state;
     int kind = 0;
-    int64_t n_bytes = 0;
-    if (!self->has_state && info.st_size > 0 &&
-        slci_block_next(&reader, &kind, &n_bytes) != SLC_OK) {
+    if (!resumes && info.st_size > 0 &&
+        (!slci_block_peek(self->journal_fd, &kind) || kind < SLCI_FIRST_JOURNAL_KIND)) {
         return SLC_FAIL(SLC_ERROR_OUTPUT,
                         "%s exists and is no journal of a checkpoint; name another --checkpoint",
                         self->journal_path);
     }
     self->is_ours = true;
     return SLC_OK;
+}
+
+int64_t slc_checkpoint_bytes(void) {
+    return SLCI_CHECKPOINT_BUFFER_BYTES;
 }
 
 slc_status slc_checkpoint_create(const slc_checkpoint_options *options, slc_checkpoint **out) {
@@ -284,7 +347,6 @@ slc_status slc_checkpoint_finish(slc_checkpoint *self) {
         return slci_checkpoint_fail("remove", self->path);
     }
     self->has_state = false;
-    (void)unlink(self->new_path); /* of a run that was killed while it wrote a state */
     if (unlink(self->journal_path) != 0 && errno != ENOENT) {
         return slci_checkpoint_fail("remove", self->journal_path);
     }
@@ -308,8 +370,10 @@ void slc_checkpoint_destroy(slc_checkpoint *self) {
         return;
     }
     say_how_to_go_on(self);
-    /* A journal without a state is of no use to anybody. */
-    if (self->is_ours && !self->has_state && !self->is_finished) {
+    /* A journal without a state is of no use to anybody, nor is one that was made beside a state that
+     * turned out to be none. */
+    const bool is_needed = self->has_state && (!self->is_new || self->n_states > 0);
+    if (self->is_ours && !is_needed && !self->is_finished) {
         (void)unlink(self->journal_path);
     }
     if (self->journal_fd >= 0) {

@@ -33,8 +33,8 @@ typedef struct slc_checkpoint_options {
     const char *path;
     double every_seconds; /* 0: SLC_CHECKPOINT_EVERY_SECONDS */
     bool resume;        /* go on with what `path` holds; begin, with a note, where there is none */
-    bool overwrite;     /* without `resume`: replace what `path` holds */
-    slc_budget *budget; /* 1 MiB of host memory for copies is taken here */
+    bool overwrite;     /* without `resume`: replace the checkpoint, or empty file, of `path` */
+    slc_budget *budget; /* slc_checkpoint_bytes() of host memory for copies are taken here */
     slc_log *log;       /* may be NULL */
 } slc_checkpoint_options;
 
@@ -52,8 +52,12 @@ typedef struct slc_checkpoint_client {
 
 typedef struct slc_checkpoint slc_checkpoint;
 
+/* What a checkpoint takes of the host budget: 1 MiB. */
+SLC_API int64_t slc_checkpoint_bytes(void);
+
 /* Checks that the files may be made or are there, and locks them. SLC_ERROR_OUTPUT when `path` exists
- * and neither resume nor overwrite is set, or when another run uses it; SLC_ERROR_UNSUPPORTED in a
+ * and neither resume nor overwrite is set, when it or the journal is another kind of file, which is
+ * left as it is, or when another run uses it; SLC_ERROR_UNSUPPORTED in a
  * build without checksums; SLC_ERROR_MEMORY. */
 SLC_API SLC_MUST_USE slc_status slc_checkpoint_create(const slc_checkpoint_options *options,
                                                       slc_checkpoint **out);

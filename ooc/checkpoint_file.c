@@ -118,6 +118,15 @@ static slc_status read_next(slci_block_reader *reader, void *data, int64_t n_byt
     return SLC_OK;
 }
 
+bool slci_block_peek(int fd, int *kind) {
+    int64_t start[2] = {0}; /* magic and kind */
+    if (pread(fd, start, sizeof start, 0) != (ssize_t)sizeof start || start[0] != BLOCK_MAGIC) {
+        return false;
+    }
+    *kind = (int)start[1];
+    return true;
+}
+
 slc_status slci_block_next(slci_block_reader *reader, int *kind, int64_t *n_bytes) {
     const int64_t begin = reader->at;
     block_header header = {0};

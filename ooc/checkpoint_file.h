@@ -57,6 +57,9 @@ SLC_MUST_USE slc_status slci_block_next(slci_block_reader *reader, int *kind, in
 SLC_MUST_USE slc_status slci_block_read(slci_block_reader *reader, void *data, int64_t n_bytes);
 SLC_MUST_USE slc_status slci_block_close(slci_block_reader *reader);
 
+/* Whether the file's first bytes are those of one of ours; the kind of its first block. */
+bool slci_block_peek(int fd, int *kind);
+
 /* SLC_ERROR_INPUT: the file is damaged near byte `at`. `what` is wrong there. */
 slc_status slci_block_damaged(const char *name, int64_t at, const char *what);
 

@@ -12,6 +12,9 @@
 #define SLCI_CHECKPOINT_PATH_BYTES 4096
 #define SLCI_CHECKPOINT_BUFFER_BYTES (1 << 20)
 
+/* Kinds of blocks from here on are the journal's, those below are the state's. */
+#define SLCI_FIRST_JOURNAL_KIND 101
+
 /* Where a box of an operand lies in a file; its elements follow in C order. Written as it is. */
 typedef struct slci_box_record {
     int64_t stage, round;
@@ -30,7 +33,7 @@ typedef struct slci_partial {
 
 struct slc_checkpoint {
     char path[SLCI_CHECKPOINT_PATH_BYTES];
-    char new_path[SLCI_CHECKPOINT_PATH_BYTES + 16];
+    char new_path[SLCI_CHECKPOINT_PATH_BYTES + 48]; /* of the state that is being written */
     char journal_path[SLCI_CHECKPOINT_PATH_BYTES + 16];
     slc_checkpoint_options options;
     slc_checkpoint_client client;
@@ -41,6 +44,7 @@ struct slc_checkpoint {
     int journal_fd; /* -1: not open */
     int state_fd;   /* the last state, which partials are read from; -1: none */
     bool is_ours;   /* the journal is, and is locked */
+    bool is_new;    /* this run has made the journal */
     bool has_state; /* there is a state under `path` */
     bool is_resumed;
     bool is_finished;

@@ -16,7 +16,7 @@
 #include "core/checked.h"
 #include "ooc/checkpoint_internal.h"
 
-typedef enum journal_kind { JOURNAL_IDENTITY = 101, JOURNAL_BOX } journal_kind;
+typedef enum journal_kind { JOURNAL_IDENTITY = SLCI_FIRST_JOURNAL_KIND, JOURNAL_BOX } journal_kind;
 
 /* A number that two runs do not share. */
 static uint64_t new_id(void) {

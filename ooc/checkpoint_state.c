@@ -18,6 +18,9 @@
 
 #define FORMAT_VERSION 1
 
+/* Names that are tried for a temporary file. */
+#define MOST_ATTEMPTS 1000
+
 /* More regions than this are no state of ours: a hundred thousand interrupted runs would leave
  * fewer. */
 #define MOST_REGIONS (1 << 20)
@@ -132,10 +135,17 @@ static slc_status fetch_part(slc_checkpoint *self, const slci_state *state, cons
     return slc_stream_synchronize(run->compute);
 }
 
-/* A partial from a device buffer (`save`), or from the state before (`old`). */
+/* Where a partial comes from; one of both is NULL. */
+typedef struct partial_source {
+    const slci_save *save;   /* a device buffer */
+    const slci_partial *old; /* in the state before */
+} partial_source;
+
 static slc_status write_partial(slc_checkpoint *self, const slci_state *state,
-                                const slci_save *save, const slci_partial *old,
-                                slci_block_writer *writer, slci_partial *out) {
+                                const partial_source *source, slci_block_writer *writer,
+                                slci_partial *out) {
+    const slci_save *save = source->save;
+    const slci_partial *old = source->old;
     const slc_box *box = save != NULL ? &save->box : &old->box;
     const int64_t element = save != NULL ? slc_dtype_bytes(state->run->layout[save->operand].dtype)
                                          : old->element_bytes;
@@ -176,12 +186,14 @@ static slc_status write_partials(slc_checkpoint *self, const slci_state *state,
     int64_t n = 0;
     for (int64_t p = 0; p < self->n_partials; p++) {
         if (is_needed(state, &self->partial[p])) {
-            SLC_TRY(write_partial(self, state, NULL, &self->partial[p], writer, &out[n]));
+            const partial_source source = {.old = &self->partial[p]};
+            SLC_TRY(write_partial(self, state, &source, writer, &out[n]));
             n++;
         }
     }
     for (int s = 0; s < state->n_saves; s++) {
-        SLC_TRY(write_partial(self, state, &state->save[s], NULL, writer, &out[n]));
+        const partial_source source = {.save = &state->save[s]};
+        SLC_TRY(write_partial(self, state, &source, writer, &out[n]));
         n++;
     }
     return SLC_OK;
@@ -235,6 +247,34 @@ static void sync_folder(const char *path) {
     }
 }
 
+/* Makes the file to write into, of a name that was free. -1: errno says why not. */
+static int make_temporary(slc_checkpoint *self) {
+    for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+        (void)snprintf(self->new_path, sizeof self->new_path, "%s.part-%ld-%d", self->path,
+                       (long)getpid(), attempt);
+        const int fd =
+            open(self->new_path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST) {
+            return fd;
+        }
+    }
+    return -1;
+}
+
+/* The first state takes a name that was free when the run began, and must be so still; where the file
+ * system cannot tell, it is taken. */
+static int give_name(const slc_checkpoint *self) {
+    if (!self->has_state) {
+        if (renameat2(AT_FDCWD, self->new_path, AT_FDCWD, self->path, RENAME_NOREPLACE) == 0) {
+            return 0;
+        }
+        if (errno != EINVAL && errno != ENOSYS) {
+            return -1;
+        }
+    }
+    return rename(self->new_path, self->path);
+}
+
 slc_status slci_state_write(slc_checkpoint *self, const slci_state *state) {
     const int64_t n_partials = count_partials(self, state);
     slci_partial *partial = calloc((size_t)n_partials + 1, sizeof *partial);
@@ -243,7 +283,7 @@ slc_status slci_state_write(slc_checkpoint *self, const slci_state *state) {
     if (partial == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for a checkpoint");
     }
-    fd = open(self->new_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    fd = make_temporary(self);
     if (fd < 0) {
         SLC_TRY_GOTO(done, slci_checkpoint_fail("make", self->new_path));
     }
@@ -251,7 +291,7 @@ slc_status slci_state_write(slc_checkpoint *self, const slci_state *state) {
     if (fsync(fd) != 0) {
         SLC_TRY_GOTO(done, slci_checkpoint_fail("write", self->new_path));
     }
-    if (rename(self->new_path, self->path) != 0) {
+    if (give_name(self) != 0) {
         SLC_TRY_GOTO(done, slci_checkpoint_fail("rename to", self->path));
     }
     sync_folder(self->path);

@@ -137,7 +137,7 @@ static slc_status send_tiles(slci_run *run, int64_t step) {
     }
     int64_t n = 0;
     for (; n < tiles->n_half && step < run->plan->n_tiles; n++) {
-        tiles->staging[place + n] = slc_plan_tile(run->plan, run->job, step);
+        tiles->staging[place + n] = slc_plan_tile(run->plan, step);
         step = slci_visited_step(run, step + 1);
     }
     const int64_t bytes = n * (int64_t)sizeof(slc_tile);
@@ -328,7 +328,7 @@ static slc_status run_round(slci_run *run) {
         }
         slci_ring_entry *entry = &run->ring[n % run->n_ring];
         SLC_TRY(finish_entry(run, entry));
-        tile = slc_plan_tile(run->plan, run->job, step);
+        tile = slc_plan_tile(run->plan, step);
         if (has_previous) {
             SLC_TRY(leave_axes(run, slci_changed_depth(run, &previous, &tile), &arguments));
         }

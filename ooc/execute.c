@@ -57,12 +57,10 @@ static slc_status say_too_little(const slc_job *job, const slc_execution *execut
         job->name, (long long)bytes, budget, (long long)smallest_bytes, what_helps);
 }
 
-/* Plans for the region (rank 0: the whole space) and runs it. */
-static slc_status run_region(const slc_job *job, const slc_execution *execution,
-                             const slc_box *region, slci_part *part, slc_plan *plan,
-                             slc_engine_report *report) {
+/* Plans for `execution`'s region (rank 0: the whole space) and runs it. */
+static slc_status run_region(const slc_job *job, const slc_execution *execution, slci_part *part,
+                             slc_plan *plan, slc_engine_report *report) {
     slc_plan_request request = execution->request;
-    request.region = *region;
     int64_t refused_bytes = 0;
     for (;;) {
         const slc_status planned = slc_plan_make(job, &request, plan);
@@ -179,7 +177,8 @@ static slc_status run_rest(const slc_job *job, const slc_execution *execution, s
                           .round = checkpoint->saved_round,
                           .is_part = true};
         slc_engine_report report;
-        SLC_TRY(after_first(r, run_region(job, &rest, &region->box, &part, plan, &report)));
+        rest.request.region = region->box;
+        SLC_TRY(after_first(r, run_region(job, &rest, &part, plan, &report)));
         slc_engine_report_add(sum, &report);
     }
     if (job->next_round != NULL) {
@@ -202,8 +201,7 @@ static slc_status resume_stage(const slc_job *job, const slc_execution *executio
     }
     if (again) {
         slc_engine_report rest;
-        SLC_TRY(after_first(sum.n_tiles, run_region(job, execution, &execution->request.region,
-                                                    &whole, plan, &rest)));
+        SLC_TRY(after_first(sum.n_tiles, run_region(job, execution, &whole, plan, &rest)));
         slc_engine_report_add(&sum, &rest);
     }
     *report = sum;
@@ -216,7 +214,7 @@ static slc_status run_stage(const slc_job *job, const slc_execution *execution, 
     slc_checkpoint *checkpoint = execution->checkpoint;
     if (checkpoint->stage > checkpoint->saved_stage) {
         slci_part whole = {.checkpoint = checkpoint};
-        return run_region(job, execution, &execution->request.region, &whole, plan, report);
+        return run_region(job, execution, &whole, plan, report);
     }
     SLC_TRY(slci_journal_replay(checkpoint, job, execution->engine.bindings));
     if (checkpoint->stage == checkpoint->saved_stage) {
@@ -227,16 +225,30 @@ static slc_status run_stage(const slc_job *job, const slc_execution *execution, 
     return SLC_OK;
 }
 
+/* An interrupted run whose last state is older than the interrupt says so too. */
+static slc_status say_what_is_kept(slc_checkpoint *checkpoint, slc_status status) {
+    const bool is_kept =
+        checkpoint->has_state && (checkpoint->n_states > 0 || checkpoint->is_resumed);
+    if (status != SLC_ERROR_INTERRUPTED || checkpoint->is_told || !is_kept) {
+        return status;
+    }
+    checkpoint->is_told = true;
+    return SLC_FAIL(SLC_ERROR_INTERRUPTED,
+                    "%s; %s keeps what was done up to its last state: the same command with "
+                    "--resume goes on",
+                    slc_status_message(), checkpoint->path);
+}
+
 slc_status slc_execute(const slc_job *job, const slc_execution *execution, slc_plan *plan,
                        slc_engine_report *report) {
     if (execution->checkpoint == NULL) {
         slci_part whole = {.round = 0};
-        return run_region(job, execution, &execution->request.region, &whole, plan, report);
+        return run_region(job, execution, &whole, plan, report);
     }
     SLC_TRY(slci_checkpoint_next_stage(execution->checkpoint, job));
     const slc_status status = run_stage(job, execution, plan, report);
     if (status == SLC_ERROR_NO_PLAN) {
         slci_checkpoint_undo_stage(execution->checkpoint);
     }
-    return status;
+    return say_what_is_kept(execution->checkpoint, status);
 }

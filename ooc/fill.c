@@ -32,7 +32,7 @@
 /* The first step at or after `step` that the job does not skip. */
 int64_t slci_visited_step(const slci_run *run, int64_t step) {
     while (step < run->plan->n_tiles && run->job->touches != NULL) {
-        const slc_tile tile = slc_plan_tile(run->plan, run->job, step);
+        const slc_tile tile = slc_plan_tile(run->plan, step);
         if (run->job->touches(run->job->state, &tile)) {
             break;
         }
@@ -49,10 +49,10 @@ bool slci_needs_other_box(const slci_run *run, int o, const slc_tile *a, const s
 
 /* The first step after `step` whose tile needs another fill of the group. */
 static int64_t next_fill_step(const slci_run *run, const slci_group *group, int64_t step) {
-    const slc_tile here = slc_plan_tile(run->plan, run->job, step);
+    const slc_tile here = slc_plan_tile(run->plan, step);
     for (int64_t s = slci_visited_step(run, step + 1); s < run->plan->n_tiles;
          s = slci_visited_step(run, s + 1)) {
-        const slc_tile there = slc_plan_tile(run->plan, run->job, s);
+        const slc_tile there = slc_plan_tile(run->plan, s);
         if (slci_needs_other_box(run, group->operand[0], &here, &there)) {
             return s;
         }
@@ -232,7 +232,7 @@ slc_status slci_fill_start(slci_run *run, slci_group *group, bool must_start) {
         if (!is_free) {
             return SLC_OK;
         }
-        line->tile = slc_plan_tile(run->plan, run->job, group->next_step);
+        line->tile = slc_plan_tile(run->plan, group->next_step);
         if (!slci_tier_claim(run, group, line, group->next_step)) {
             assert(!must_start); /* all fills before this one are on the device and done */
             return SLC_OK;

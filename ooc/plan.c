@@ -345,9 +345,8 @@ slc_status slc_plan_make(const slc_job *job, const slc_plan_request *request, sl
     return SLC_OK;
 }
 
-slc_tile slc_plan_tile(const slc_plan *plan, const slc_job *job, int64_t index) {
+slc_tile slc_plan_tile(const slc_plan *plan, int64_t index) {
     assert(index >= 0 && index < plan->n_tiles);
-    (void)job; /* the plan's region says where the axes end */
     slc_tile tile = {.index = index};
     int64_t rest = index;
     for (int depth = plan->n_axes - 1; depth >= 0; depth--) {

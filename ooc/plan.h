@@ -152,7 +152,7 @@ SLC_API SLC_MUST_USE slc_status slc_plan_make(const slc_job *job, const slc_plan
                                               slc_plan *out);
 
 /* Tile number `index` (0 … n_tiles - 1) in the order of the run. */
-SLC_API slc_tile slc_plan_tile(const slc_plan *plan, const slc_job *job, int64_t index);
+SLC_API slc_tile slc_plan_tile(const slc_plan *plan, int64_t index);
 
 /* What the host tier does for one fill of an input. */
 typedef enum slc_tier_move {

@@ -1,8 +1,10 @@
 /* The seconds that a plan is expected to take, and which of two plans is better.
  *
- * Stages overlap: a run takes as long as its longest stage, plus what the others take for the first
- * tile and the last, when nothing hides them, and a little of the rest. With a single slot nothing
- * hides anything. Sparse inputs are loaded before the first tile, so their loading comes on top.
+ * Stages overlap: a run takes as long as its longest stage, plus what the others take at its ends, when
+ * nothing hides them, and a little of the rest. At the ends stand the first fill of each input, and the
+ * last tile of each output, which is copied and written when no kernel runs any more: an output in few
+ * large tiles ends late, however many tiles of inputs there are. With a single slot nothing hides
+ * anything. Sparse inputs are loaded before the first tile, so their loading comes on top.
  *
  *     load   ▓▓▓▓▓
  *     read        ▓▓▓▓▓▓▓▓▓▓▓▓
@@ -140,6 +142,42 @@ static double sparse_read_seconds(const slci_planner *planner, const slc_plan *p
     return seconds;
 }
 
+/* What each stage takes for the first fill of every input or for the last tile of every output; of
+ * several moves the average one. Seconds by stage. */
+static void end_seconds(const slci_planner *planner, const slc_plan *plan, double *ends) {
+    const slc_rates *rates = &planner->request.rates;
+    ends[SLC_BOUND_KERNEL] = plan->seconds_tile + rates->step_seconds;
+    ends[SLC_BOUND_READ] = ends[SLC_BOUND_H2D] = ends[SLC_BOUND_D2H] = ends[SLC_BOUND_WRITE] = 0;
+    for (int o = 0; o < plan->n_operands; o++) {
+        const slc_operand *operand = &planner->job->operands[o];
+        const slc_plan_operand *moved = &plan->operand[o];
+        const double bytes =
+            moved->n_moves > 0 ? (double)moved->bytes_moved / (double)moved->n_moves : 0;
+        if (slci_is_output(operand)) {
+            ends[SLC_BOUND_D2H] += bytes / rates->d2h_bytes_per_s;
+            ends[SLC_BOUND_WRITE] += bytes / rates->write_bytes_per_s;
+        } else if (operand->access == SLC_ACCESS_IN && !operand->is_sparse) {
+            ends[SLC_BOUND_READ] += bytes * slci_read_seconds_per_byte(planner, plan, o);
+            ends[SLC_BOUND_H2D] += bytes / rates->h2d_bytes_per_s;
+        }
+    }
+}
+
+/* Of all stages together, what comes on top of the longest. */
+static double shown_seconds(const slci_planner *planner, const slc_plan *plan,
+                            const double *seconds, int longest) {
+    double ends[SLC_BOUND_COUNT];
+    double shown = 0;
+    end_seconds(planner, plan, ends);
+    for (int b = 0; b < SLC_BOUND_COUNT; b++) {
+        if (b != longest) {
+            const double seen = fmin(ends[b] + NOT_HIDDEN * seconds[b], seconds[b]);
+            shown += plan->n_slots > 1 ? seen : seconds[b];
+        }
+    }
+    return shown;
+}
+
 /* Share of a tile's time that its launches may take before they are replayed as a graph. */
 #define GRAPHS_FROM 0.05
 
@@ -166,16 +204,13 @@ void slci_plan_estimate(const slci_planner *planner, slc_plan *plan) {
     const double sparse_copy = sparse_copy_seconds(planner, plan);
     seconds[SLC_BOUND_H2D] -= sparse_copy;
 
-    double sum = 0;
-    double longest = 0;
+    int longest = 0;
     for (int b = 0; b < SLC_BOUND_COUNT; b++) {
-        sum += seconds[b];
-        longest = fmax(longest, seconds[b]);
+        longest = seconds[b] > seconds[longest] ? b : longest;
     }
-    const double n_tiles = (double)slc_max_i64(plan->n_tiles, 1);
-    const double shown = plan->n_slots > 1 ? fmin(1 / n_tiles + NOT_HIDDEN, 1) : 1;
-    plan->seconds_total = sparse.load + longest + (sum - longest) * shown;
-    plan->seconds_total += UNEVEN * longest / plan->n_slots;
+    plan->seconds_total =
+        sparse.load + seconds[longest] + shown_seconds(planner, plan, seconds, longest);
+    plan->seconds_total += UNEVEN * seconds[longest] / plan->n_slots;
     seconds[SLC_BOUND_H2D] += sparse_copy;
     seconds[SLC_BOUND_READ] += sparse_read_seconds(planner, plan);
     plan->bottleneck = SLC_BOUND_KERNEL;

@@ -209,7 +209,7 @@ bool slci_plan_walk(const slci_planner *planner, slc_plan *plan) {
         slc_box before = {.rank = -1};
         moved->n_moves = moved->bytes_moved = 0;
         for (int64_t index = 0; index < plan->n_tiles; index++) {
-            const slc_tile tile = slc_plan_tile(plan, job, index);
+            const slc_tile tile = slc_plan_tile(plan, index);
             const slc_box box = slc_job_footprint(job, o, &tile);
             if (before.rank < 0 || !slc_box_equal(&before, &box)) {
                 moved->n_moves++;

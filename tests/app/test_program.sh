@@ -60,7 +60,7 @@ for key in total read h2d kernel d2h write; do
     check "the statistics lack seconds.$key" value seconds "$key" >/dev/null
     check "the plan lacks seconds.$key" value plan seconds "$key" >/dev/null
 done
-for key in vram_peak_bytes host_peak_bytes tiles passes slots chunks_read chunks_decoded bytes_read \
+for key in vram_peak_bytes host_peak_bytes tiles passes slots chunk_reads_per_pass bytes_read \
     bytes_h2d bytes_d2h overlap bottleneck visibilities_used visibilities_flagged \
     pairs_per_second; do
     check "the plan lacks $key" value plan "$key" >/dev/null

@@ -3,6 +3,7 @@
  * image has the same bits with any. */
 #include "tests/support/test_support.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/image.h"
@@ -151,6 +152,24 @@ static void a_damaged_cache_is_measured_again(void **state) {
     place_close(&self);
 }
 
+/* A pipe under the file's name holds nobody up, and is let be. */
+static void a_pipe_is_no_cache(void **state) {
+    (void)state;
+    place self;
+    place_open(&self);
+    bool is_measured = false;
+    (void)get_rates(&self, self.folder, &is_measured);
+    assert_int_equal(unlink(self.file), 0);
+    assert_int_equal(mkfifo(self.file, 0600), 0);
+    (void)get_rates(&self, self.folder, &is_measured);
+    assert_true(is_measured);
+    struct stat info;
+    assert_int_equal(stat(self.file, &info), 0);
+    assert_true(S_ISFIFO(info.st_mode));
+    assert_int_equal(self.n_notes, 0);
+    place_close(&self);
+}
+
 /* No folder, one that cannot be made, one that is a file: a line in the details, and rates. */
 static void without_a_folder_nothing_is_kept(void **state) {
     (void)state;
@@ -271,6 +290,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measured_once),
         cmocka_unit_test(a_damaged_cache_is_measured_again),
+        cmocka_unit_test(a_pipe_is_no_cache),
         cmocka_unit_test(without_a_folder_nothing_is_kept),
         cmocka_unit_test(a_small_budget_keeps_nothing),
         cmocka_unit_test(a_failing_device_gives_assumed_rates),

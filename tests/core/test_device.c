@@ -453,6 +453,17 @@ static void a_loop_runs_until_its_body_says_so(void **state) {
     test_fixture_close(&self);
 }
 
+static void a_device_without_graphs_says_so(void **state) {
+    (void)state;
+    static const slc_device_ops no_ops = {.destroy = NULL};
+    slc_device device = {.ops = &no_ops};
+    slc_stream stream = {.device = &device};
+    void *graph = NULL;
+    TEST_FAILS(slc_stream_capture_begin(&stream), SLC_ERROR_ARGUMENT, "no graphs");
+    TEST_FAILS(slc_stream_capture_end(&stream, &graph), SLC_ERROR_ARGUMENT, "no graphs");
+    TEST_FAILS(slc_stream_launch(&stream, graph), SLC_ERROR_ARGUMENT, "no graphs");
+}
+
 static void a_graph_does_again_what_was_recorded(void **state) {
     test_fixture self;
     test_fixture_open(*state, &self);
@@ -563,6 +574,7 @@ static const test_case cases[] = {
     TEST_CASE(elapsed_time_is_that_of_the_work_between),
     TEST_CASE(events_alone_order_three_streams),
     TEST_CASE(strangers_are_refused),
+    TEST_CASE(a_device_without_graphs_says_so),
     TEST_CASE(a_graph_does_again_what_was_recorded),
     TEST_CASE(a_loop_runs_until_its_body_says_so),
     TEST_CASE(peers_copy_to_each_other),

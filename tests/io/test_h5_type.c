@@ -42,11 +42,11 @@ static void uncommon_numbers(void **state) {
     H5Tset_ebias(type, 15);
     expect(type, SLCI_ELEMENT_FLOAT, 2, "f16");
     H5Tset_ebias(type, 16);
-    expect(type, SLCI_ELEMENT_OTHER, 2, "HDF5 class 1 of 2 bytes");
+    expect(type, SLCI_ELEMENT_OTHER, 2, "float that is not IEEE of 2 bytes");
     H5Tclose(type);
     type = H5Tcopy(H5T_STD_I32LE);
     H5Tset_precision(type, 24); /* bits to spare */
-    expect(type, SLCI_ELEMENT_OTHER, 4, "HDF5 class 0 of 4 bytes");
+    expect(type, SLCI_ELEMENT_OTHER, 4, "integer of uncommon size of 4 bytes");
     H5Tclose(type);
 }
 
@@ -120,7 +120,13 @@ static void texts_and_the_rest(void **state) {
     expect(type, SLCI_ELEMENT_TEXT_VARIABLE, (int64_t)sizeof(char *), "variable string");
     H5Tclose(type);
     type = H5Tcreate(H5T_OPAQUE, 5);
-    expect(type, SLCI_ELEMENT_OTHER, 5, "HDF5 class 5 of 5 bytes");
+    expect(type, SLCI_ELEMENT_OTHER, 5, "opaque of 5 bytes");
+    const hid_t three = H5Tarray_create2(H5T_STD_I32LE, 1, (const hsize_t[]){3});
+    expect(three, SLCI_ELEMENT_OTHER, 12, "array of 12 bytes");
+    H5Tclose(three);
+    expect(H5T_STD_REF_OBJ, SLCI_ELEMENT_OTHER, 8, "reference of 8 bytes");
+    expect(H5T_NATIVE_LDOUBLE, SLCI_ELEMENT_OTHER, 16,
+           "float that is not IEEE of 16 bytes (long double)");
     H5Tclose(type);
 }
 

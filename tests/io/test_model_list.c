@@ -152,6 +152,44 @@ static void lists_what_is_not_zero(void **state) {
 
 /* A picture about another centre: each pixel's right ascension and declination, by the functions
  * that the rest of Sluice uses, give the same direction cosines. */
+static slc_status open_with_budget(place *self, slc_budget *budget) {
+    close_sources(self);
+    TEST_OK(slc_model_open(self->files->path, NULL, &self->model));
+    const slc_model_list_options options = {.model = self->model,
+                                            .ra_rad = RA,
+                                            .dec_rad = DEC,
+                                            .is_w_projected = true,
+                                            .keep_bytes = INT64_C(1) << 20,
+                                            .budget = budget};
+    return slc_model_list_create(&options, &self->list);
+}
+
+/* What is kept is reserved before it is allocated, and not kept where the budget has no room. */
+static void the_ledger_knows_what_is_kept(void **state) {
+    place *self = *state;
+    int64_t n = 0;
+    double sum = 0.0;
+    double *values = make_values(&n, &sum);
+    write_model(self, N_PLANES, NY, NX, 1e-5, values);
+    static const int64_t limits[] = {INT64_C(1) << 20, INT64_C(8) * 1000, 0};
+    for (int64_t k = 0; k < TEST_COUNT(limits); k++) {
+        slc_budget *budget = NULL;
+        TEST_OK(slc_budget_create(0, limits[k], &budget));
+        TEST_OK(open_with_budget(self, budget));
+        const slc_budget_use use = slc_budget_get(budget, SLC_SPACE_HOST);
+        const slc_model_survey *survey = slc_model_list_survey(self->list);
+        assert_int_equal(survey->n_components, n);
+        assert_int_equal(survey->is_kept, k == 0);
+        assert_int_equal(use.used_bytes, survey->bytes - slc_model_list_least_bytes(self->model));
+        assert_true(k > 0 || use.used_bytes >= n * 8);
+        check_part(self, values, 100, 50);
+        close_sources(self);
+        assert_int_equal(slc_budget_get(budget, SLC_SPACE_HOST).used_bytes, 0);
+        slc_budget_destroy(budget);
+    }
+    free(values);
+}
+
 static void other_centres_are_turned(void **state) {
     place *self = *state;
     enum { N = 9 };
@@ -257,7 +295,7 @@ int main(void) {
         CASE(lists_what_is_not_zero),      CASE(other_centres_are_turned),
         CASE(unprojected_data_have_n),     CASE(pixels_beyond_the_horizon_must_be_zero),
         CASE(infinite_pixels_are_refused), CASE(an_empty_image_is_refused),
-        CASE(an_interrupt_stops_the_pass),
+        CASE(an_interrupt_stops_the_pass), CASE(the_ledger_knows_what_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

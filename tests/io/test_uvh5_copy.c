@@ -6,6 +6,7 @@
 
 #include "io/h5_header.h"
 #include "io/uvh5_copy.h"
+#include "io/uvh5_copy_parts.h"
 
 #define ROWS 30
 #define CHANNELS 3
@@ -296,6 +297,26 @@ static void what_has_no_place_is_refused(void **state) {
     TEST_FAILS(open_copy(self, 0, &sink), SLC_ERROR_UNSUPPORTED, "is not UVH5");
 }
 
+/* Into a file that is open for reading only: HDF5's reason outlives what is closed on the way out. */
+static void an_attribute_that_fails_is_named(void **state) {
+    const files *self = *state;
+    char failed[SLCI_H5_NAME_BYTES];
+    char reason[256];
+    const hid_t file = H5Fopen(self->in, H5F_ACC_RDWR, H5P_DEFAULT);
+    const hid_t space = H5Screate(H5S_SCALAR);
+    assert_true(
+        H5Aclose(H5Acreate2(file, "note", H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT)) >= 0);
+    assert_true(H5Sclose(space) >= 0 && H5Fclose(file) >= 0);
+    const hid_t from = H5Fopen(self->in, H5F_ACC_RDONLY, H5P_DEFAULT);
+    slci_h5_lock();
+    assert_false(slci_uvh5_copy_attributes(from, from, failed));
+    slci_h5_error_text(reason, sizeof reason);
+    slci_h5_unlock();
+    assert_string_equal(failed, "attribute 'note'");
+    assert_non_null(strstr(reason, "no write intent"));
+    H5Fclose(from);
+}
+
 static void several_phase_centres_are_refused(void **state) {
     const files *self = *state;
     slc_sink *sink = NULL;
@@ -336,6 +357,7 @@ int main(void) {
         CASE(large_chunks_become_smaller),
         CASE(windows_are_one_axis_of_channels),
         CASE(what_has_no_place_is_refused),
+        CASE(an_attribute_that_fails_is_named),
         CASE(several_phase_centres_are_refused),
         CASE(nothing_is_left_without_a_commit),
     };

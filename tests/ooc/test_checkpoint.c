@@ -182,6 +182,123 @@ static void two_runs_cannot_share_one(void **state) {
     test_stages_close(&self);
 }
 
+/* ---- files of others --------------------------------------------------------------------------- */
+
+static const char letter[] = "This is a letter to somebody, and no checkpoint.";
+
+static void expect_letter(const char *path) {
+    char text[sizeof letter] = "";
+    const int fd = open(path, O_RDONLY);
+    assert_int_equal(read(fd, text, sizeof text), (ssize_t)strlen(letter));
+    assert_string_equal(text, letter);
+    (void)close(fd);
+}
+
+static void what_is_no_checkpoint_is_kept(void **state) {
+    test_stages_bench self;
+    test_stages_open(state, &self);
+    test_write_below(self.directory, "state", letter);
+    test_attempt plain = {.seed = 1};
+    TEST_FAILS(test_stages_run(&self.stages, &plain), SLC_ERROR_OUTPUT, "no checkpoint of Sluice");
+    test_attempt over = {.seed = 1, .overwrite = true};
+    TEST_FAILS(test_stages_run(&self.stages, &over), SLC_ERROR_OUTPUT, "no checkpoint of Sluice");
+    test_attempt both = {.seed = 1, .overwrite = true, .resume = true};
+    TEST_FAILS(test_stages_run(&self.stages, &both), SLC_ERROR_INPUT, "no checkpoint of Sluice");
+    expect_letter(self.path);
+    assert_int_equal(test_directory_count(self.directory), 1); /* the journal is gone again */
+    /* An empty one holds nothing that could be lost. */
+    test_write_below(self.directory, "state", "");
+    TEST_FAILS(test_stages_run(&self.stages, &plain), SLC_ERROR_OUTPUT, "is empty");
+    TEST_FAILS(test_stages_run(&self.stages, &both), SLC_ERROR_INPUT, "damaged");
+    assert_int_equal(test_directory_count(self.directory), 1);
+    TEST_OK(test_stages_run(&self.stages, &over));
+    assert_int_equal(test_directory_count(self.directory), 0);
+    /* Beside a good state, a file that has the journal's name. */
+    stop_late(&self);
+    test_write_below(self.directory, "state.journal", letter);
+    TEST_FAILS(test_stages_run(&self.stages, &over), SLC_ERROR_OUTPUT, "no journal");
+    TEST_FAILS(test_stages_run(&self.stages, &both), SLC_ERROR_INPUT, self.journal);
+    expect_letter(self.journal);
+    test_stages_close(&self);
+}
+
+/* The journal of one checkpoint is no state of another, nor the other way round. */
+static void a_journal_is_no_state(void **state) {
+    test_stages_bench self;
+    test_stages_open(state, &self);
+    char bare[TEST_PATH_BYTES];
+    test_join(self.directory, "state.journal", bare);
+    test_stages other = self.stages;
+    other.path = bare;
+    test_attempt over = {.seed = 1, .overwrite = true};
+    /* While the run works that has it; it is empty still. */
+    const slc_checkpoint_options options = {.path = self.path, .budget = self.budget};
+    slc_checkpoint *checkpoint = NULL;
+    TEST_OK(slc_checkpoint_create(&options, &checkpoint));
+    TEST_FAILS(test_stages_run(&other, &over), SLC_ERROR_OUTPUT, "in use as the journal");
+    slc_checkpoint_destroy(checkpoint);
+    /* And after it was stopped. */
+    stop_late(&self);
+    TEST_FAILS(test_stages_run(&other, &over), SLC_ERROR_OUTPUT, "journal of another checkpoint");
+    test_attempt both = {.seed = 1, .overwrite = true, .resume = true};
+    TEST_FAILS(test_stages_run(&other, &both), SLC_ERROR_INPUT, "another block");
+    expect_success(&self);
+    test_attempt stopped = {.seed = 3, .stop_after = 3};
+    TEST_FAILS(test_stages_run(&other, &stopped), SLC_ERROR_INTERRUPTED, "--resume");
+    TEST_FAILS(test_stages_run(&self.stages, &over), SLC_ERROR_OUTPUT, "no journal");
+    test_attempt rest = {.seed = 4, .resume = true};
+    TEST_OK(test_stages_run(&other, &rest));
+    assert_true(rest.is_resumed);
+    test_stages_close(&self);
+}
+
+/* Writes into the names that a state is first written under, as another user of the folder might. */
+static void plant(void *context, int64_t n_tiles) {
+    const test_stages_bench *self = context;
+    if (n_tiles == 1) {
+        char name[TEST_PATH_BYTES];
+        char path[TEST_PATH_BYTES];
+        (void)snprintf(name, sizeof name, "state.part-%ld-0", (long)getpid());
+        test_join(self->directory, name, path);
+        assert_int_equal(symlink("victim", path), 0);
+        (void)snprintf(name, sizeof name, "state.part-%ld-1", (long)getpid());
+        test_write_below(self->directory, name, letter);
+    }
+}
+
+static void planted_names_are_passed_over(void **state) {
+    test_stages_bench self;
+    test_stages_open(state, &self);
+    char victim[TEST_PATH_BYTES];
+    test_write_below(self.directory, "victim", letter);
+    test_join(self.directory, "victim", victim);
+    test_attempt a = {.seed = 1, .every_seconds = 1e-9, .at_tile = plant, .context = &self};
+    TEST_OK(test_stages_run(&self.stages, &a));
+    assert_true(a.n_states > 3);
+    expect_letter(victim);
+    assert_int_equal(test_directory_count(self.directory), 3); /* and both that were planted */
+    test_stages_close(&self);
+}
+
+static void take_name(void *context, int64_t n_tiles) {
+    const test_stages_bench *self = context;
+    if (n_tiles == 1) {
+        test_write_below(self->directory, "state", letter);
+    }
+}
+
+/* Somebody takes the checkpoint's name before the first state is written, which the stop asks for. */
+static void a_name_taken_meanwhile_is_kept(void **state) {
+    test_stages_bench self;
+    test_stages_open(state, &self);
+    test_attempt a = {.seed = 1, .stop_after = 2, .at_tile = take_name, .context = &self};
+    TEST_FAILS(test_stages_run(&self.stages, &a), SLC_ERROR_INTERRUPTED, "");
+    assert_int_equal(a.n_states, 0);
+    expect_letter(self.path);
+    assert_int_equal(test_directory_count(self.directory), 1);
+    test_stages_close(&self);
+}
+
 static void it_must_be_begun(void **state) {
     test_stages_bench self;
     test_stages_open(state, &self);
@@ -200,10 +317,18 @@ static void it_must_be_begun(void **state) {
 
 int main(void) {
     const test_case cases[] = {
-        TEST_CASE(a_whole_run_leaves_nothing), TEST_CASE(every_flipped_byte_is_found),
-        TEST_CASE(every_cut_is_found),         TEST_CASE(a_foreign_checkpoint_is_named),
-        TEST_CASE(files_that_exist_are_kept),  TEST_CASE(resuming_nothing_begins),
-        TEST_CASE(two_runs_cannot_share_one),  TEST_CASE(it_must_be_begun),
+        TEST_CASE(a_whole_run_leaves_nothing),
+        TEST_CASE(every_flipped_byte_is_found),
+        TEST_CASE(every_cut_is_found),
+        TEST_CASE(a_foreign_checkpoint_is_named),
+        TEST_CASE(files_that_exist_are_kept),
+        TEST_CASE(resuming_nothing_begins),
+        TEST_CASE(two_runs_cannot_share_one),
+        TEST_CASE(what_is_no_checkpoint_is_kept),
+        TEST_CASE(a_journal_is_no_state),
+        TEST_CASE(planted_names_are_passed_over),
+        TEST_CASE(a_name_taken_meanwhile_is_kept),
+        TEST_CASE(it_must_be_begun),
     };
     return test_run_everywhere(cases, TEST_COUNT(cases), TEST_ON_HOST);
 }

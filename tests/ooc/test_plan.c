@@ -19,7 +19,7 @@ static int64_t badly_visited(const slc_plan *plan, const slc_job *job) {
     unsigned char *visits = test_allocate(n);
     memset(visits, 0, (size_t)n);
     for (int64_t t = 0; t < plan->n_tiles; t++) {
-        const slc_tile tile = slc_plan_tile(plan, job, t);
+        const slc_tile tile = slc_plan_tile(plan, t);
         for (int64_t r = tile.origin[0]; r < tile.origin[0] + tile.extent[0]; r++) {
             for (int64_t y = tile.origin[1]; y < tile.origin[1] + tile.extent[1]; y++) {
                 for (int64_t x = tile.origin[2]; x < tile.origin[2] + tile.extent[2]; x++) {
@@ -63,7 +63,7 @@ static void tiles_are_whole_granules(void **state) {
     slc_plan plan;
     TEST_OK(slc_plan_make(&job, &request, &plan));
     for (int64_t t = 0; t < plan.n_tiles; t++) {
-        const slc_tile tile = slc_plan_tile(&plan, &job, t);
+        const slc_tile tile = slc_plan_tile(&plan, t);
         for (int a = 0; a < 3; a++) {
             assert_int_equal(tile.origin[a] % job.axes[a].granule, 0);
             const int64_t end = tile.origin[a] + tile.extent[a];
@@ -225,7 +225,7 @@ static void plans_a_region(void **state) {
     assert_int_equal(plan.n_tiles, 3); /* rows 40, 60 and 80, the last one of 10 */
     assert_int_equal(plan.bytes_read, (50 + 6 * 3) * 30 * 8);
     assert_int_equal(plan.bytes_written, 50 * 30 * 8);
-    const slc_tile last = slc_plan_tile(&plan, &job, 2);
+    const slc_tile last = slc_plan_tile(&plan, 2);
     assert_int_equal(last.origin[0], 80);
     assert_int_equal(last.extent[0], 10);
     assert_int_equal(last.origin[1], 30);

@@ -40,7 +40,7 @@ static bool is_visited_once(const slc_job *job, const slc_plan *plan) {
     memset(visits, 0, (size_t)n);
     int64_t n_inside = 0;
     for (int64_t t = 0; t < plan->n_tiles; t++) {
-        const slc_tile tile = slc_plan_tile(plan, job, t);
+        const slc_tile tile = slc_plan_tile(plan, t);
         assert_int_equal(tile.index, t);
         int64_t points = 1;
         for (int a = 0; a < job->n_axes; a++) {
@@ -96,7 +96,7 @@ static played play_output(const slc_job *job, const slc_plan *plan, int o) {
     played done = {0};
     slc_box *drained = test_allocate((plan->n_tiles + 1) * (int64_t)sizeof *drained);
     for (int64_t t = 0; t < plan->n_tiles; t++) {
-        const slc_tile tile = slc_plan_tile(plan, job, t);
+        const slc_tile tile = slc_plan_tile(plan, t);
         const slc_box box = slc_job_footprint(job, o, &tile);
         if (done.n_moves > 0 && slc_box_equal(&drained[done.n_moves - 1], &box)) {
             continue;
@@ -119,7 +119,7 @@ static played play_input(const slc_job *job, const slc_plan *plan, int o) {
     slc_box *slot = test_allocate((n_slots + 1) * (int64_t)sizeof *slot);
     slc_box here = {.rank = -1};
     for (int64_t t = 0; t < plan->n_tiles; t++) {
-        const slc_tile tile = slc_plan_tile(plan, job, t);
+        const slc_tile tile = slc_plan_tile(plan, t);
         const slc_box box = slc_job_footprint(job, o, &tile);
         if (here.rank >= 0 && slc_box_equal(&here, &box)) {
             continue;
@@ -237,8 +237,8 @@ static void forced_tiles_are_counted_too(void **state) {
  * anew; otherwise the ordered ones go on, in the order of their numbers. */
 static void check_order(const slc_job *job, const slc_plan *plan) {
     for (int64_t t = 1; t < plan->n_tiles; t++) {
-        const slc_tile before = slc_plan_tile(plan, job, t - 1);
-        const slc_tile here = slc_plan_tile(plan, job, t);
+        const slc_tile before = slc_plan_tile(plan, t - 1);
+        const slc_tile here = slc_plan_tile(plan, t);
         bool has_restarted = false;
         for (int a = 0; a < job->n_axes; a++) {
             has_restarted = has_restarted || (job->axes[a].kind != SLC_AXIS_ORDERED &&
@@ -293,7 +293,7 @@ static void check_peaks(const slc_job *job, const slc_plan_request *request, con
         host += planned->n_staging * ((planned->staging_bytes + 255) / 256 * 256);
         tier += planned->n_tier_tiles * tile_cost;
         for (int64_t t = 0; t < plan->n_tiles; t++) {
-            const slc_tile here = slc_plan_tile(plan, job, t);
+            const slc_tile here = slc_plan_tile(plan, t);
             const slc_box box = slc_job_footprint(job, o, &here);
             assert_true(slc_box_count(&box) * slc_dtype_bytes(tile.dtype) <= planned->tile_bytes);
         }
