@@ -69,7 +69,6 @@ SLC_MUST_USE slc_status slci_uvh5_select(slci_vis_part *part, const slci_vis_sel
 SLC_MUST_USE slc_status slci_uvh5_read(slci_vis_part *part, int64_t origin, int64_t n,
                                        const slci_vis_target *target, slc_vis_counts *counts,
                                        slc_source_counters *counters);
-void slci_uvh5_count(slci_vis_part *part, slc_source_counters *counters);
 void slci_uvh5_scratch_destroy(slci_uvh5 *uvh5);
 
 #ifdef __cplusplus

@@ -450,7 +450,6 @@ const slci_vis_part_ops slci_uvh5_ops = {
     .scan = slci_uvh5_scan,
     .select = slci_uvh5_select,
     .read = slci_uvh5_read,
-    .count = slci_uvh5_count,
     .next_unit = next_unit,
     .describe = describe,
     .destroy = destroy,

@@ -411,25 +411,6 @@ static void count_reads(slci_uvh5 *uvh5, int64_t row, int64_t n, const slci_vis_
     }
 }
 
-void slci_uvh5_count(slci_vis_part *part, slc_source_counters *counters) {
-    slci_uvh5 *uvh5 = (slci_uvh5 *)part;
-    slci_h5_dataset *const sets[] = {&uvh5->vis.set, &uvh5->flags.set,   &uvh5->nsamples.set,
-                                     &uvh5->uvw,     &uvh5->ant_1,       &uvh5->ant_2,
-                                     &uvh5->time,    &uvh5->integration, &uvh5->phase_id};
-    enum { N_SETS = sizeof sets / sizeof sets[0] };
-    int64_t kept_row[N_SETS];
-    float wanted = 0;
-    for (int k = 0; k < N_SETS; k++) {
-        kept_row[k] = sets[k]->kept_row;
-        sets[k]->kept_row = 0; /* as if nothing had been read before */
-    }
-    const slci_vis_target everything = {.vis = &wanted, .weight = &wanted};
-    count_reads(uvh5, 0, part->header.n_rows, &everything, counters);
-    for (int k = 0; k < N_SETS; k++) {
-        sets[k]->kept_row = kept_row[k];
-    }
-}
-
 slc_status slci_uvh5_read(slci_vis_part *part, int64_t origin, int64_t n,
                           const slci_vis_target *target, slc_vis_counts *counts,
                           slc_source_counters *counters) {

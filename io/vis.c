@@ -315,15 +315,6 @@ static slc_status finish(slc_source *source) {
     return SLC_OK;
 }
 
-slc_vis_pass slc_vis_count_pass(slc_source *source) {
-    const slci_vis *vis = (const slci_vis *)source;
-    slc_source_counters counters = {0};
-    for (int k = 0; k < vis->n_parts; k++) {
-        vis->parts[k]->ops->count(vis->parts[k], &counters);
-    }
-    return (slc_vis_pass){counters.chunks_read, counters.chunks_decoded, counters.bytes_read};
-}
-
 slc_status slc_vis_describe(slc_source *source, int capacity, slc_vis_dataset *out, int *n) {
     slci_vis *vis = (slci_vis *)source;
     return vis->parts[0]->ops->describe(vis->parts[0], capacity, out, n);

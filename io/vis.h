@@ -125,15 +125,6 @@ SLC_API const char *slc_vis_polarisation_name(int code);
 SLC_API SLC_MUST_USE slc_status slc_vis_read_counted(slc_source *source, const slc_box *rows,
                                                      void *const *dst, slc_vis_counts *counts);
 
-/* What one pass over all rows fetches from the files: each chunk once, however many rows are read at a
- * time. bytes_stored are those of the files, before decoding. */
-typedef struct slc_vis_pass {
-    int64_t chunks_read, chunks_decoded, bytes_stored;
-} slc_vis_pass;
-
-/* Reads nothing. Not while another thread reads. */
-SLC_API slc_vis_pass slc_vis_count_pass(slc_source *source);
-
 /* The large datasets of the set's first file (visdata, flags, nsamples, uvw_array or u, v, w, vis,
  * weight, flags): at most `capacity` are written to `out`, the number found to `n`. */
 SLC_API SLC_MUST_USE slc_status slc_vis_describe(slc_source *source, int capacity,

@@ -105,8 +105,6 @@ typedef struct slci_vis_part_ops {
     slc_status (*read)(slci_vis_part *part, int64_t origin, int64_t n,
                        const slci_vis_target *target, slc_vis_counts *counts,
                        slc_source_counters *counters);
-    /* Adds what one pass over all rows fetches, each chunk once; reads nothing. */
-    void (*count)(slci_vis_part *part, slc_source_counters *counters);
     int64_t (*next_unit)(slci_vis_part *part, int64_t row);
     slc_status (*describe)(slci_vis_part *part, int capacity, slc_vis_dataset *out, int *n);
     void (*destroy)(slci_vis_part *part);

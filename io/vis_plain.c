@@ -215,23 +215,6 @@ static slc_status select_rows(slci_vis_part *part, const slci_vis_selection *sel
     return SLC_OK;
 }
 
-static void count(slci_vis_part *part, slc_source_counters *counters) {
-    slci_plain *plain = (slci_plain *)part;
-    const int64_t n_rows = part->header.n_rows;
-    const int64_t origin[2] = {0, plain->selection->channel_begin};
-    const int64_t extent[2] = {n_rows, plain->selection->n_channels};
-    for (int k = 0; k < SLCI_PLAIN_COLUMNS; k++) {
-        const slci_plain_column *column = &plain->columns[k];
-        if (column->memory != NULL) {
-            atomic_fetch_add(&counters->bytes_read, n_rows * column_row_bytes(column));
-        } else if (column->set.id != 0) {
-            slci_h5_dataset set = column->set;
-            set.kept_row = 0; /* as if nothing had been read before */
-            slci_h5_dataset_add_counts(&set, origin, extent, counters);
-        }
-    }
-}
-
 /* A block of one column: the selected channels of n rows. Memory is lent out, files are read into
  * `buffer`. *stride_bytes goes from row to row. */
 static slc_status fetch(slci_plain *plain, int k, int64_t row, int64_t n, unsigned char *buffer,
@@ -422,7 +405,6 @@ static const slci_vis_part_ops plain_ops = {
     .scan = scan,
     .select = select_rows,
     .read = read_rows,
-    .count = count,
     .next_unit = next_unit,
     .describe = describe,
     .destroy = destroy,
