@@ -136,7 +136,7 @@ slc_status slci_density_create(slc_source *vis, const slc_image_options *options
     int64_t bytes = 0;
     SLC_TRY(slci_density_bytes(nx, ny, &bytes));
     SLC_TRY(slc_budget_reserve(budget, SLC_SPACE_HOST, bytes, "uv density"));
-    density.cell = calloc(1, (size_t)bytes);
+    density.cell = calloc((size_t)(density.n_u * density.n_v), sizeof *density.cell);
     slc_status status = SLC_OK;
     if (density.cell == NULL) {
         status = SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the uv density, %lld bytes",

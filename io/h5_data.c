@@ -254,15 +254,15 @@ void slci_h5_dataset_count(slci_h5_dataset *dataset, const int64_t *origin, cons
     if (!is_chunked(dataset) || bytes == 0) {
         return;
     }
-    /* Only the first row of chunks can still be there from the read before; others push it out. */
     const int64_t first = origin[0] / dataset->chunk[0];
-    const bool has_first = dataset->keeps_row && first + 1 == dataset->kept_row;
     int64_t fetched_bytes = 0;
     hsize_t at[SLC_MAX_RANK];
     for (int d = 0; d < dataset->rank; d++) {
         at[d] = (hsize_t)(origin[d] / dataset->chunk[d] * dataset->chunk[d]);
     }
     slci_h5_lock();
+    /* Only the first row of chunks can still be there from the read before; others push it out. */
+    const bool has_first = dataset->keeps_row && first + 1 == dataset->kept_row;
     for (int d = 0; d >= 0;) {
         hsize_t stored = 0;
         if (!has_first || (int64_t)at[0] / dataset->chunk[0] != first) {
