@@ -127,8 +127,9 @@ static void fill_page(const gather_arguments *arguments, const slc_gather_result
     page->n_inputs = arguments->inputs.n;
     page->device_name = result->device_name;
     page->total_seconds = result->total_seconds;
-    page->device = (slci_page_memory){result->vram_peak_bytes, result->vram_limit_bytes};
-    page->host = (slci_page_memory){result->host_peak_bytes, result->ram_limit_bytes};
+    page->device =
+        (slci_page_memory){result->memory.vram_peak_bytes, result->memory.vram_limit_bytes};
+    page->host = (slci_page_memory){result->memory.host_peak_bytes, result->memory.ram_limit_bytes};
     page->plan = &result->plan;
     page->report = &result->report;
     page->axis_names = names;
@@ -142,34 +143,27 @@ static void fill_page(const gather_arguments *arguments, const slc_gather_result
     slci_page_add(page, "data", "%s", result->why);
 }
 
-/* Where the statistics take standard output, everything else goes to standard error. */
 static slc_status report(slci_program *program, gather_arguments *arguments,
                          const slc_gather_result *result) {
     slci_run_arguments *run = &arguments->run;
-    const bool is_stdout_taken = slci_run_takes_stdout(run);
-    FILE *out = is_stdout_taken ? stderr : stdout;
     const char *names[SLC_MAX_AXES];
+    for (int a = 0; a < SLC_MAX_AXES; a++) {
+        names[a] = result->axis_names[a];
+    }
     char *json = NULL;
     char *plan = NULL;
     char summary[SUMMARY_BYTES];
     slc_status status = SLC_OK;
-    for (int a = 0; a < SLC_MAX_AXES; a++) {
-        names[a] = result->axis_names[a];
-    }
     slci_progress_finish(&program->progress);
     SLC_TRY_GOTO(done, slc_gather_stats_json(result, &json));
     fill_page(arguments, result, names, &run->page);
     SLC_TRY_GOTO(done, slci_run_end(run, json));
     if (run->options.dry_run) {
-        if (!is_stdout_taken) {
-            SLC_TRY_GOTO(done, slc_gather_plan_text(result, &plan));
-            (void)slci_print_text(out, plan);
-        }
-    } else if (!program->is_quiet) {
+        SLC_TRY_GOTO(done, slc_gather_plan_text(result, &plan));
+    } else {
         summarise(result, summary);
-        (void)slci_print_text(out, summary);
     }
-    status = slci_flush_stdout();
+    status = slci_run_say(program, run, plan != NULL ? plan : summary);
 done:
     free(json);
     free(plan);

@@ -300,8 +300,8 @@ static void note_limits(slci_program *program, const slc_image_result *result) {
     char limit[SLCI_TEXT_BYTES];
     char rate[SLCI_TEXT_BYTES];
     slci_format_seconds(result->total_seconds, took);
-    slci_format_bytes(result->vram_peak_bytes, peak);
-    slci_format_bytes(result->vram_limit_bytes, limit);
+    slci_format_bytes(result->memory.vram_peak_bytes, peak);
+    slci_format_bytes(result->memory.vram_limit_bytes, limit);
     slci_format_number(result->pairs_per_second, 3, rate);
     slc_log_note(&program->log, "took %s on %s, limited by %s; %s%s; device memory %s of %s", took,
                  result->device_name, slc_bottleneck_name(slc_engine_bottleneck(&result->report)),
@@ -311,20 +311,17 @@ static void note_limits(slci_program *program, const slc_image_result *result) {
 
 /* A plan that is asked for is shown whatever it needs; whether it could be run is said afterwards. */
 static slc_status check_ram(const slc_image_result *result) {
-    if (result->smallest_ram_bytes <= result->ram_limit_bytes) {
+    if (result->memory.smallest_ram_bytes <= result->memory.ram_limit_bytes) {
         return SLC_OK;
     }
     return SLC_FAIL(SLC_ERROR_NO_PLAN, "this run would be refused: it needs --ram %lld, found %lld",
-                    (long long)result->smallest_ram_bytes, (long long)result->ram_limit_bytes);
+                    (long long)result->memory.smallest_ram_bytes,
+                    (long long)result->memory.ram_limit_bytes);
 }
 
-/* Prints what the run is asked to print. Where the statistics take standard output, everything else
- * goes to standard error. */
 static slc_status report(slci_program *program, const image_arguments *arguments,
                          const slc_image_result *result) {
     const slci_run_arguments *run = &arguments->run;
-    const bool is_stdout_taken = slci_run_takes_stdout(run);
-    FILE *out = is_stdout_taken ? stderr : stdout;
     char *json = NULL;
     char *plan = NULL;
     char summary[SUMMARY_BYTES];
@@ -333,16 +330,14 @@ static slc_status report(slci_program *program, const image_arguments *arguments
     SLC_TRY_GOTO(done, slc_image_stats_json(result, &json));
     SLC_TRY_GOTO(done, slci_run_end(run, json));
     if (run->options.dry_run) {
-        if (!is_stdout_taken) {
-            SLC_TRY_GOTO(done, slc_image_plan_text(result, &plan));
-            (void)slci_print_text(out, plan);
-        }
-    } else if (!program->is_quiet) {
-        note_limits(program, result);
+        SLC_TRY_GOTO(done, slc_image_plan_text(result, &plan));
+    } else {
         summarise(result, summary);
-        (void)slci_print_text(out, summary);
+        if (!program->is_quiet) {
+            note_limits(program, result);
+        }
     }
-    status = slci_flush_stdout();
+    status = slci_run_say(program, run, plan != NULL ? plan : summary);
     if (status == SLC_OK && run->options.dry_run) {
         status = check_ram(result);
     }

@@ -205,8 +205,9 @@ slc_status slci_image_page_fill(slci_image_page *self, const slc_image_options *
     page->n_inputs = options->n_inputs;
     page->device_name = result->device_name;
     page->total_seconds = result->total_seconds;
-    page->device = (slci_page_memory){result->vram_peak_bytes, result->vram_limit_bytes};
-    page->host = (slci_page_memory){result->host_peak_bytes, result->ram_limit_bytes};
+    page->device =
+        (slci_page_memory){result->memory.vram_peak_bytes, result->memory.vram_limit_bytes};
+    page->host = (slci_page_memory){result->memory.host_peak_bytes, result->memory.ram_limit_bytes};
     page->plan = &result->plan;
     page->report = options->run.dry_run ? NULL : &result->report;
     page->axis_names = axis_names;

@@ -96,8 +96,9 @@ static void fill_page(const predict_arguments *arguments, const slc_predict_resu
     page->n_inputs = arguments->inputs.n;
     page->device_name = result->device_name;
     page->total_seconds = result->total_seconds;
-    page->device = (slci_page_memory){result->vram_peak_bytes, result->vram_limit_bytes};
-    page->host = (slci_page_memory){result->host_peak_bytes, result->ram_limit_bytes};
+    page->device =
+        (slci_page_memory){result->memory.vram_peak_bytes, result->memory.vram_limit_bytes};
+    page->host = (slci_page_memory){result->memory.host_peak_bytes, result->memory.ram_limit_bytes};
     page->plan = &result->plan;
     page->report = &result->report;
     page->axis_names = names;
@@ -115,12 +116,9 @@ static void fill_page(const predict_arguments *arguments, const slc_predict_resu
     }
 }
 
-/* Where the statistics take standard output, everything else goes to standard error. */
 static slc_status report(slci_program *program, predict_arguments *arguments,
                          const slc_predict_result *result) {
     slci_run_arguments *run = &arguments->run;
-    const bool is_stdout_taken = slci_run_takes_stdout(run);
-    FILE *out = is_stdout_taken ? stderr : stdout;
     char *json = NULL;
     char *plan = NULL;
     char summary[SUMMARY_BYTES];
@@ -130,15 +128,11 @@ static slc_status report(slci_program *program, predict_arguments *arguments,
     fill_page(arguments, result, &run->page);
     SLC_TRY_GOTO(done, slci_run_end(run, json));
     if (run->options.dry_run) {
-        if (!is_stdout_taken) {
-            SLC_TRY_GOTO(done, slc_predict_plan_text(result, &plan));
-            (void)slci_print_text(out, plan);
-        }
-    } else if (!program->is_quiet) {
+        SLC_TRY_GOTO(done, slc_predict_plan_text(result, &plan));
+    } else {
         summarise(result, summary);
-        (void)slci_print_text(out, summary);
     }
-    status = slci_flush_stdout();
+    status = slci_run_say(program, run, plan != NULL ? plan : summary);
 done:
     free(json);
     free(plan);

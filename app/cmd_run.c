@@ -152,8 +152,13 @@ void slci_run_arguments_release(slci_run_arguments *run) {
 /* The files that are written beside the result. */
 #define N_SIDE_FILES 3
 
+/* Whether the statistics take standard output, so that everything else goes to standard error. */
+static bool takes_stdout(const slci_run_arguments *run) {
+    return run->stats_path != NULL && strcmp(run->stats_path, "-") == 0;
+}
+
 static void list_files(const slci_run_arguments *run, slci_side_file files[N_SIDE_FILES]) {
-    const char *stats = slci_run_takes_stdout(run) ? NULL : run->stats_path;
+    const char *stats = takes_stdout(run) ? NULL : run->stats_path;
     const char *const options[N_SIDE_FILES] = {"--stats", "--trace", "--report"};
     const char *const paths[N_SIDE_FILES] = {stats, run->trace_path, run->report_path};
     for (int i = 0; i < N_SIDE_FILES; i++) {
@@ -270,14 +275,14 @@ slc_status slci_run_begin(slci_program *program, slci_run_arguments *run) {
 /* ---- after the run --------------------------------------------------------------------------- */
 
 /* The text, and a newline where it does not end with one. False where the stream took less. */
-bool slci_print_text(FILE *out, const char *text) {
+static bool print_text(FILE *out, const char *text) {
     const size_t length = strlen(text);
     const char *newline = length > 0 && text[length - 1] == '\n' ? "" : "\n";
     return fputs(text, out) >= 0 && fputs(newline, out) >= 0;
 }
 
 static void write_json(FILE *out, const void *context) {
-    (void)slci_print_text(out, context);
+    (void)print_text(out, context);
 }
 
 static void write_trace(FILE *out, const void *context) {
@@ -320,8 +325,8 @@ slc_status slci_run_end(const slci_run_arguments *run, const char *json) {
             SLC_TRY(slci_side_file_write(&files[2], write_page, &page));
         }
     }
-    if (slci_run_takes_stdout(run)) {
-        (void)slci_print_text(stdout, json);
+    if (takes_stdout(run)) {
+        (void)print_text(stdout, json);
         return slci_flush_stdout();
     }
     return SLC_OK;
@@ -335,6 +340,11 @@ bool slci_run_wants_picture(const slci_run_arguments *run) {
     return run->report_path != NULL;
 }
 
-bool slci_run_takes_stdout(const slci_run_arguments *run) {
-    return run->stats_path != NULL && strcmp(run->stats_path, "-") == 0;
+slc_status slci_run_say(const slci_program *program, const slci_run_arguments *run,
+                        const char *text) {
+    const bool is_taken = takes_stdout(run);
+    if (run->options.dry_run ? !is_taken : !program->is_quiet) {
+        (void)print_text(is_taken ? stderr : stdout, text);
+    }
+    return slci_flush_stdout();
 }

@@ -70,11 +70,11 @@ SLC_MUST_USE slc_status slci_run_end(const slci_run_arguments *run, const char *
 bool slci_run_wants_page(const slci_run_arguments *run);
 bool slci_run_wants_picture(const slci_run_arguments *run);
 
-/* Whether the statistics take standard output, so that everything else goes to standard error. */
-bool slci_run_takes_stdout(const slci_run_arguments *run);
-
-/* The text, and a newline where it does not end with one. False where the stream took less. */
-bool slci_print_text(FILE *out, const char *text);
+/* Prints the plan after a dry run, else the line that says what came out, unless the user wants quiet.
+ * Where the statistics take standard output the line goes to standard error and the plan, which they
+ * hold, nowhere. SLC_ERROR_OUTPUT. */
+SLC_MUST_USE slc_status slci_run_say(const slci_program *program, const slci_run_arguments *run,
+                                     const char *text);
 
 /* SLC_ERROR_ARGUMENT where one of `outputs` is one of `inputs` or stands there twice. NULL entries
  * are left out. */

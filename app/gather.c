@@ -209,15 +209,8 @@ static void add_totals(slci_gather_job *job) {
         result->chunks_decoded += sources[s]->counters.chunks_decoded;
         result->bytes_stored += sources[s]->counters.bytes_read;
     }
-    const slc_budget_use host = slc_budget_get(job->machine.budget, SLC_SPACE_HOST);
-    const slc_budget_use device = slc_budget_get(job->machine.budget, SLC_SPACE_DEVICE);
-    const slc_device_limits *limits = &job->machine.limits;
-    result->vram_limit_bytes = device.limit_bytes;
-    result->vram_peak_bytes = device.peak_bytes;
-    result->ram_limit_bytes = host.limit_bytes;
-    result->host_peak_bytes = host.peak_bytes;
-    result->context_bytes = limits->context_bytes;
-    (void)memcpy(result->device_name, limits->name, sizeof result->device_name);
+    slci_machine_take_stock(&job->machine, &result->memory);
+    (void)memcpy(result->device_name, job->machine.limits.name, sizeof result->device_name);
 }
 
 static slc_status run_job(slci_gather_job *job) {

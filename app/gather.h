@@ -62,10 +62,7 @@ typedef struct slc_gather_result {
     char axis_names[SLC_MAX_AXES][16]; /* of the plan */
     bool is_resumed; /* an earlier run was continued; what was moved counts this run alone */
     char device_name[128];
-    int64_t context_bytes;
-    int64_t vram_limit_bytes, ram_limit_bytes, vram_peak_bytes, host_peak_bytes;
-    int64_t host_planned_bytes; /* the plan's, and the readers' chunk caches */
-    int64_t smallest_ram_bytes; /* the least --ram for this way */
+    slc_run_memory memory; /* planned: the plan's, and the readers' chunk caches */
     int64_t chunks_read, chunks_decoded, bytes_stored;
     double total_seconds, check_seconds, write_seconds;
 } slc_gather_result;

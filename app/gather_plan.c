@@ -259,8 +259,8 @@ void slci_gather_take(slci_gather_job *job, int taken) {
         own_bytes = 0;
     }
     result->plan.smallest_device_bytes = least.device_bytes;
-    result->host_planned_bytes = used_bytes + slc_max_i64(own_bytes, job->check_bytes);
-    result->smallest_ram_bytes = least.ram_bytes;
+    result->memory.host_planned_bytes = used_bytes + slc_max_i64(own_bytes, job->check_bytes);
+    result->memory.smallest_ram_bytes = least.ram_bytes;
     for (int a = 0; a < candidate->job.n_axes; a++) {
         (void)slci_print(result->axis_names[a], sizeof result->axis_names[a], "%s",
                          candidate->job.axes[a].name);

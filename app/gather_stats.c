@@ -49,8 +49,8 @@ static void write_plan(slci_json *json, const slc_gather_result *result) {
     slci_stats_staging(json, plan);
     slci_json_i64(json, "mapped_bytes", plan->mapped_bytes);
     slci_json_i64(json, "vram_smallest_bytes", plan->smallest_device_bytes);
-    slci_json_i64(json, "host_peak_bytes", result->host_planned_bytes);
-    slci_json_i64(json, "ram_smallest_bytes", result->smallest_ram_bytes);
+    slci_json_i64(json, "host_peak_bytes", result->memory.host_planned_bytes);
+    slci_json_i64(json, "ram_smallest_bytes", result->memory.smallest_ram_bytes);
     slci_stats_plan_cost(json, plan);
     slci_json_f64(json, "touches", result->touches);
     slci_json_f64(json, "tile_share", result->tile_share);
@@ -65,12 +65,7 @@ static void write_stats(slci_json *json, const slc_gather_result *result) {
     slci_json_open(json, NULL, '{');
     slci_json_text(json, "device", result->device_name);
     slci_json_bool(json, "resumed", result->is_resumed);
-    slci_json_i64(json, "context_bytes", result->context_bytes);
-    slci_json_i64(json, "vram_limit_bytes", result->vram_limit_bytes);
-    slci_json_i64(json, "vram_peak_bytes", result->vram_peak_bytes);
-    slci_json_i64(json, "ram_limit_bytes", result->ram_limit_bytes);
-    slci_json_i64(json, "host_peak_bytes", result->host_peak_bytes);
-    slci_json_i64(json, "pageable_bytes", report->pageable_bytes);
+    slci_stats_memory(json, &result->memory, report);
     slci_json_i64(json, "mapped_bytes", result->plan.mapped_bytes);
     slci_json_i64(json, "tiles", report->n_tiles);
     slci_json_i64(json, "passes", result->plan.n_passes);
@@ -175,11 +170,8 @@ static void plan_to(FILE *out, const void *context) {
     }
     (void)fprintf(out, "  %-22s %lld\n", "passes over the data", (long long)result->plan.n_passes);
     slci_stats_byte_line(out, "device memory", plan->device_peak_bytes, " at most (--vram)");
-    (void)fprintf(out, "  %-22s %lld bytes\n", "smallest --vram",
-                  (long long)plan->smallest_device_bytes);
-    (void)fprintf(out, "  %-22s %lld bytes\n", "smallest --ram",
-                  (long long)result->smallest_ram_bytes);
-    slci_stats_byte_line(out, "host memory", result->host_planned_bytes, " at most (--ram)");
+    slci_stats_smallest_lines(out, plan, &result->memory);
+    slci_stats_byte_line(out, "host memory", result->memory.host_planned_bytes, " at most (--ram)");
     slci_stats_byte_line(out, "of it mapped", plan->mapped_bytes, "");
     slci_stats_byte_line(out, "read and decoded", plan->bytes_read, "");
     slci_stats_byte_line(out, "to the device", plan->bytes_h2d, "");

@@ -89,7 +89,6 @@ static slc_status open_machine(slci_image_job *job) {
                                   .cache_bytes = cache_bytes(job->options)};
     const slc_device_limits *limits = &job->machine.limits;
     (void)memcpy(job->result.device_name, limits->name, sizeof job->result.device_name);
-    job->result.context_bytes = limits->context_bytes;
     return SLC_OK;
 }
 

@@ -73,14 +73,11 @@ typedef struct slc_image_result {
     slc_engine_report psf_report; /* of the PSF, or of the patch of it that the beam needs */
     slc_numerics numerics;
     char device_name[128];
-    int64_t context_bytes;
-    int64_t vram_limit_bytes, ram_limit_bytes, vram_peak_bytes, host_peak_bytes;
+    slc_run_memory memory;      /* planned: image, uv density and staging */
     int64_t vram_planned_bytes; /* the most that any pass takes; plan has the image's own peak */
-    int64_t smallest_ram_bytes; /* the least --ram that works; more than the limit: refused */
     int64_t n_planned;          /* samples with a weight, of which values may turn out not finite */
     int64_t n_planned_flagged;
-    int64_t host_planned_bytes; /* image, uv density and staging; more than the limit: refused */
-    int64_t output_bytes;       /* of one file, at 8 bytes a value */
+    int64_t output_bytes;                /* of one file, at 8 bytes a value */
     int64_t chunks_read, chunks_decoded; /* during the image passes, survey and PSF apart */
     int64_t bytes_stored;                /* fetched from files during the image passes */
     double survey_seconds, write_seconds;

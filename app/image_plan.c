@@ -115,7 +115,7 @@ static slc_status check_budgets(slci_image_job *job, const least *needed) {
                         (long long)needed_host, (long long)limit, (long long)needed_host);
     }
     job->result.plan.smallest_device_bytes = needed->device_bytes;
-    job->result.smallest_ram_bytes = needed_host;
+    job->result.memory.smallest_ram_bytes = needed_host;
     job->imaging.picture_bytes = job->image_bytes;
     if (needed_host > limit) {
         /* A dry run shows the plan that the smallest staging gives. */
@@ -186,7 +186,7 @@ static slc_status plan_passes(slci_image_job *job, const least *needed) {
     job->imaging.most_staging_bytes = staging_bytes;
     result->n_planned = job->survey.n_weighted;
     result->n_planned_flagged = job->survey.counts.flagged;
-    result->host_planned_bytes =
+    result->memory.host_planned_bytes =
         slci_machine_held_bytes(&job->machine) + job->image_bytes + staging_bytes;
     return SLC_OK;
 }

@@ -22,12 +22,7 @@ void slci_image_add_totals(slci_image_job *job) {
         report->seconds_kernel > 0 && !result->is_resumed
             ? (double)result->n_used * (double)result->finite_pixels / report->seconds_kernel
             : 0;
-    const slc_budget_use host = slc_budget_get(job->machine.budget, SLC_SPACE_HOST);
-    const slc_budget_use device = slc_budget_get(job->machine.budget, SLC_SPACE_DEVICE);
-    result->vram_limit_bytes = device.limit_bytes;
-    result->vram_peak_bytes = device.peak_bytes;
-    result->ram_limit_bytes = host.limit_bytes;
-    result->host_peak_bytes = host.peak_bytes;
+    slci_machine_take_stock(&job->machine, &result->memory);
 }
 
 void slci_image_find_peak(slci_image_job *job, int64_t p) {

@@ -17,14 +17,6 @@ static void write_seconds(slci_json *json, const slc_image_result *result) {
     slci_json_close(json, '}');
 }
 
-static void write_numerics(slci_json *json, const slc_numerics *record) {
-    slci_json_open(json, "numerics", '{');
-    for (int i = 0; i < record->n_entries; i++) {
-        slci_json_text(json, record->name[i], record->value[i]);
-    }
-    slci_json_close(json, '}');
-}
-
 static void write_plan(slci_json *json, const slc_image_result *result) {
     static const char *const axis_name[] = {"row", "y", "x"};
     const slc_plan *plan = &result->plan;
@@ -40,8 +32,8 @@ static void write_plan(slci_json *json, const slc_image_result *result) {
     slci_json_i64(json, "vram_peak_bytes", result->vram_planned_bytes);
     slci_stats_staging(json, plan);
     slci_json_i64(json, "vram_smallest_bytes", plan->smallest_device_bytes);
-    slci_json_i64(json, "host_peak_bytes", result->host_planned_bytes);
-    slci_json_i64(json, "ram_smallest_bytes", result->smallest_ram_bytes);
+    slci_json_i64(json, "host_peak_bytes", result->memory.host_planned_bytes);
+    slci_json_i64(json, "ram_smallest_bytes", result->memory.smallest_ram_bytes);
     slci_stats_plan_cost(json, plan);
     slci_json_f64(json, "overlap", slc_engine_overlap(&expected));
     slci_json_i64(json, "visibilities_used", result->n_planned);
@@ -57,12 +49,7 @@ static void write_stats(slci_json *json, const slc_image_result *result) {
     slci_json_open(json, NULL, '{');
     slci_json_text(json, "device", result->device_name);
     slci_json_bool(json, "resumed", result->is_resumed);
-    slci_json_i64(json, "context_bytes", result->context_bytes);
-    slci_json_i64(json, "vram_limit_bytes", result->vram_limit_bytes);
-    slci_json_i64(json, "vram_peak_bytes", result->vram_peak_bytes);
-    slci_json_i64(json, "ram_limit_bytes", result->ram_limit_bytes);
-    slci_json_i64(json, "host_peak_bytes", result->host_peak_bytes);
-    slci_json_i64(json, "pageable_bytes", report->pageable_bytes);
+    slci_stats_memory(json, &result->memory, report);
     slci_json_i64(json, "tiles", report->n_tiles);
     slci_json_i64(json, "passes", result->plan.n_passes);
     slci_json_i64(json, "slots", result->plan.n_slots);
@@ -88,7 +75,7 @@ static void write_stats(slci_json *json, const slc_image_result *result) {
     slci_json_i64(json, "peak_y", result->peak_y);
     slci_json_i64(json, "peak_plane", result->peak_plane);
     slci_json_f64(json, "rms", result->rms);
-    write_numerics(json, &result->numerics);
+    slci_stats_numerics(json, &result->numerics);
     write_plan(json, result);
     slci_json_close(json, '}');
 }
@@ -120,12 +107,9 @@ static void plan_to(FILE *file, const void *context) {
                       ? ", because --ram lets the reader keep no row of chunks decoded"
                       : "");
     slci_stats_byte_line(file, "device memory", result->vram_planned_bytes, " at most (--vram)");
-    (void)fprintf(file, "  %-22s %lld bytes\n", "smallest --vram",
-                  (long long)plan->smallest_device_bytes);
-    (void)fprintf(file, "  %-22s %lld bytes\n", "smallest --ram",
-                  (long long)result->smallest_ram_bytes);
-    slci_stats_byte_line(file, "host memory", result->host_planned_bytes,
-                         result->smallest_ram_bytes > result->ram_limit_bytes
+    slci_stats_smallest_lines(file, plan, &result->memory);
+    slci_stats_byte_line(file, "host memory", result->memory.host_planned_bytes,
+                         result->memory.smallest_ram_bytes > result->memory.ram_limit_bytes
                              ? " at most: MORE THAN --ram ALLOWS, this run would be refused"
                              : " at most (--ram)");
     slci_stats_byte_line(file, "output", result->output_bytes, " a file");

@@ -100,6 +100,16 @@ void slci_machine_close(slci_machine *machine) {
 
 /* ---- what is left, and what is needed -------------------------------------------------------- */
 
+void slci_machine_take_stock(const slci_machine *machine, slc_run_memory *memory) {
+    const slc_budget_use host = slc_budget_get(machine->budget, SLC_SPACE_HOST);
+    const slc_budget_use device = slc_budget_get(machine->budget, SLC_SPACE_DEVICE);
+    memory->context_bytes = machine->limits.context_bytes;
+    memory->vram_limit_bytes = device.limit_bytes;
+    memory->vram_peak_bytes = device.peak_bytes;
+    memory->ram_limit_bytes = host.limit_bytes;
+    memory->host_peak_bytes = host.peak_bytes;
+}
+
 int64_t slci_machine_held_bytes(const slci_machine *machine) {
     return slc_budget_get(machine->budget, SLC_SPACE_HOST).used_bytes + machine->missing_bytes;
 }

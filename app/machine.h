@@ -49,6 +49,9 @@ int64_t slci_machine_held_bytes(const slci_machine *machine);
 int64_t slci_machine_left_bytes(const slci_machine *machine);
 int64_t slci_machine_ram_for(const slci_machine *machine, int64_t bytes);
 
+/* What the run was given and took so far; the plan's numbers are left as they are. */
+void slci_machine_take_stock(const slci_machine *machine, slc_run_memory *memory);
+
 /* What one job needs at least, for a refusal. */
 typedef struct slci_least {
     int64_t device_bytes; /* --vram */

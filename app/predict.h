@@ -53,10 +53,7 @@ typedef struct slc_predict_result {
     slc_numerics numerics;
     bool is_resumed;
     char device_name[128];
-    int64_t context_bytes;
-    int64_t vram_limit_bytes, ram_limit_bytes, vram_peak_bytes, host_peak_bytes;
-    int64_t host_planned_bytes; /* the plan's, and what the job holds besides */
-    int64_t smallest_ram_bytes; /* the least --ram for this plan */
+    slc_run_memory memory; /* planned: the plan's, and what the job holds besides */
     double total_seconds, survey_seconds, copy_seconds, write_seconds;
 } slc_predict_result;
 

@@ -102,7 +102,8 @@ void slci_predict_take_plan(slci_predict_job *job) {
     if (result->n_rows == 0) {
         slci_plan_nothing(&result->plan);
     }
-    result->host_planned_bytes =
+    result->memory.host_planned_bytes =
         slci_machine_held_bytes(&job->machine) + result->plan.host_peak_bytes;
-    result->smallest_ram_bytes = slci_machine_ram_for(&job->machine, job->plan.smallest_host_bytes);
+    result->memory.smallest_ram_bytes =
+        slci_machine_ram_for(&job->machine, job->plan.smallest_host_bytes);
 }

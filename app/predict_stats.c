@@ -16,8 +16,8 @@ static void write_plan(slci_json *json, const slc_predict_result *result) {
     slci_json_i64(json, "tier_bytes", plan->tier_bytes);
     slci_json_i64(json, "mapped_bytes", plan->mapped_bytes);
     slci_json_i64(json, "vram_smallest_bytes", plan->smallest_device_bytes);
-    slci_json_i64(json, "host_peak_bytes", result->host_planned_bytes);
-    slci_json_i64(json, "ram_smallest_bytes", result->smallest_ram_bytes);
+    slci_json_i64(json, "host_peak_bytes", result->memory.host_planned_bytes);
+    slci_json_i64(json, "ram_smallest_bytes", result->memory.smallest_ram_bytes);
     slci_stats_plan_cost(json, plan);
     slci_json_close(json, '}');
 }
@@ -41,25 +41,12 @@ static void write_model(slci_json *json, const slc_predict_result *result) {
     slci_json_close(json, '}');
 }
 
-static void write_numerics(slci_json *json, const slc_numerics *record) {
-    slci_json_open(json, "numerics", '{');
-    for (int k = 0; k < record->n_entries; k++) {
-        slci_json_text(json, record->name[k], record->value[k]);
-    }
-    slci_json_close(json, '}');
-}
-
 static void write_stats(slci_json *json, const slc_predict_result *result) {
     const slc_engine_report *report = &result->report;
     slci_json_open(json, NULL, '{');
     slci_json_text(json, "device", result->device_name);
     slci_json_bool(json, "resumed", result->is_resumed);
-    slci_json_i64(json, "context_bytes", result->context_bytes);
-    slci_json_i64(json, "vram_limit_bytes", result->vram_limit_bytes);
-    slci_json_i64(json, "vram_peak_bytes", result->vram_peak_bytes);
-    slci_json_i64(json, "ram_limit_bytes", result->ram_limit_bytes);
-    slci_json_i64(json, "host_peak_bytes", result->host_peak_bytes);
-    slci_json_i64(json, "pageable_bytes", report->pageable_bytes);
+    slci_stats_memory(json, &result->memory, report);
     slci_json_i64(json, "tier_bytes", report->tier_bytes);
     slci_json_i64(json, "mapped_bytes", result->plan.mapped_bytes);
     slci_json_i64(json, "tiles", report->n_tiles);
@@ -81,7 +68,7 @@ static void write_stats(slci_json *json, const slc_predict_result *result) {
     slci_json_text(json, "polarisations", result->hands);
     slci_json_text(json, "dtype", result->type_text);
     write_model(json, result);
-    write_numerics(json, &result->numerics);
+    slci_stats_numerics(json, &result->numerics);
     write_plan(json, result);
     slci_json_close(json, '}');
 }
@@ -124,11 +111,8 @@ static void plan_to(FILE *out, const void *context) {
     (void)fprintf(out, "  %-22s %lld row x %lld component, %d slot(s)\n", "tiles",
                   (long long)plan->n_tiles_of[0], (long long)plan->n_tiles_of[1], plan->n_slots);
     slci_stats_byte_line(out, "device memory", plan->device_peak_bytes, " at most (--vram)");
-    (void)fprintf(out, "  %-22s %lld bytes\n", "smallest --vram",
-                  (long long)plan->smallest_device_bytes);
-    (void)fprintf(out, "  %-22s %lld bytes\n", "smallest --ram",
-                  (long long)result->smallest_ram_bytes);
-    slci_stats_byte_line(out, "host memory", result->host_planned_bytes, " at most (--ram)");
+    slci_stats_smallest_lines(out, plan, &result->memory);
+    slci_stats_byte_line(out, "host memory", result->memory.host_planned_bytes, " at most (--ram)");
     slci_stats_byte_line(out, "of it mapped", plan->mapped_bytes, "");
     slci_stats_byte_line(out, "of it kept tiles", plan->tier_bytes, "");
     slci_stats_byte_line(out, "read", plan->bytes_read, "");

@@ -52,6 +52,16 @@ typedef struct slc_run_options {
     slc_device *use_device;
 } slc_run_options;
 
+/* Memory of a run, in bytes: what it was given, what it took, and what the plan said. Member `memory`
+ * of each job's result. */
+typedef struct slc_run_memory {
+    int64_t context_bytes; /* what the driver keeps for itself, apart from --vram */
+    int64_t vram_limit_bytes, ram_limit_bytes;
+    int64_t vram_peak_bytes, host_peak_bytes;
+    int64_t host_planned_bytes; /* of host memory; more than the limit: refused */
+    int64_t smallest_ram_bytes; /* the least --ram that works; more than the limit: refused */
+} slc_run_memory;
+
 #ifdef __cplusplus
 }
 #endif

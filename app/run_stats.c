@@ -5,6 +5,24 @@
 
 #include "core/units.h"
 
+void slci_stats_memory(slci_json *json, const slc_run_memory *memory,
+                       const slc_engine_report *report) {
+    slci_json_i64(json, "context_bytes", memory->context_bytes);
+    slci_json_i64(json, "vram_limit_bytes", memory->vram_limit_bytes);
+    slci_json_i64(json, "vram_peak_bytes", memory->vram_peak_bytes);
+    slci_json_i64(json, "ram_limit_bytes", memory->ram_limit_bytes);
+    slci_json_i64(json, "host_peak_bytes", memory->host_peak_bytes);
+    slci_json_i64(json, "pageable_bytes", report->pageable_bytes);
+}
+
+void slci_stats_numerics(slci_json *json, const slc_numerics *record) {
+    slci_json_open(json, "numerics", '{');
+    for (int i = 0; i < record->n_entries; i++) {
+        slci_json_text(json, record->name[i], record->value[i]);
+    }
+    slci_json_close(json, '}');
+}
+
 void slci_stats_moved(slci_json *json, const slc_engine_report *report) {
     slci_json_i64(json, "bytes_read", report->bytes_read);
     slci_json_i64(json, "bytes_tier", report->bytes_tier);
@@ -63,6 +81,13 @@ void slci_stats_byte_line(FILE *out, const char *name, int64_t bytes, const char
     char text[SLCI_TEXT_BYTES];
     slci_format_bytes(bytes, text);
     (void)fprintf(out, "  %-22s %s%s\n", name, text, rest);
+}
+
+void slci_stats_smallest_lines(FILE *out, const slc_plan *plan, const slc_run_memory *memory) {
+    (void)fprintf(out, "  %-22s %lld bytes\n", "smallest --vram",
+                  (long long)plan->smallest_device_bytes);
+    (void)fprintf(out, "  %-22s %lld bytes\n", "smallest --ram",
+                  (long long)memory->smallest_ram_bytes);
 }
 
 void slci_stats_time_line(FILE *out, const slc_plan *plan) {

@@ -10,6 +10,8 @@
 #include <stdio.h>
 
 #include "app/json.h"
+#include "app/run_options.h"
+#include "core/numerics.h"
 #include "core/status.h"
 #include "ooc/engine.h"
 
@@ -18,6 +20,13 @@ extern "C" {
 #endif
 
 /* Members in the order of the keys; `json` has an open object. */
+
+/* context_bytes, then limit and peak of device and host memory, and pageable_bytes. */
+void slci_stats_memory(slci_json *json, const slc_run_memory *memory,
+                       const slc_engine_report *report);
+
+/* numerics, one key an entry of the record. */
+void slci_stats_numerics(slci_json *json, const slc_numerics *record);
 
 /* bytes_read … bytes_d2h. */
 void slci_stats_moved(slci_json *json, const slc_engine_report *report);
@@ -36,6 +45,9 @@ void slci_stats_plan_cost(slci_json *json, const slc_plan *plan);
 
 /* One line of a plan for people: a name, an amount of bytes, and what follows it. */
 void slci_stats_byte_line(FILE *out, const char *name, int64_t bytes, const char *rest);
+
+/* Two lines: the least --vram and the least --ram that work. */
+void slci_stats_smallest_lines(FILE *out, const slc_plan *plan, const slc_run_memory *memory);
 
 /* The last line of a plan: expected time and bottleneck. */
 void slci_stats_time_line(FILE *out, const slc_plan *plan);

@@ -78,11 +78,13 @@ if(SLUICE_TESTS)
     endif()
 endif()
 
-# Calls of the library's own that a test makes fail: those that test_calls.c lists, and open.
+# Calls of the library's own that a test makes fail: those that test_calls.c lists, and open; and what
+# runs a job with each of them failing.
 function(sluice_wrap_calls test)
     set(calls "${PROJECT_SOURCE_DIR}/tests/support/wrap/test_calls.c")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${calls}")
-    target_sources(${test} PRIVATE "${calls}")
+    target_sources(${test} PRIVATE "${calls}"
+        "${PROJECT_SOURCE_DIR}/tests/support/wrap/test_job_faults.c")
     file(STRINGS "${calls}" lines REGEX "^WRAP[A-Z_]*\\([A-Z0-9_]+, ")
     set(names open)
     foreach(line IN LISTS lines)

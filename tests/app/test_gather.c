@@ -169,8 +169,8 @@ static void run_scene(const place *self, scene *what, int axis) {
         TEST_OK(slc_gather_run(&options, &result));
         assert_true(w == 0 || result.sparse == ways[w]);
         assert_int_equal(result.n_index, what->request.n_index);
-        assert_true(result.vram_peak_bytes <= result.vram_limit_bytes);
-        assert_true(result.host_peak_bytes <= result.ram_limit_bytes);
+        assert_true(result.memory.vram_peak_bytes <= result.memory.vram_limit_bytes);
+        assert_true(result.memory.host_peak_bytes <= result.memory.ram_limit_bytes);
         expect_result(self, what, &files);
         assert_int_equal(test_directory_count(self->directory), 3);
     }
@@ -238,16 +238,16 @@ static void expect_smallest(const place *self, slc_gather_options options, const
     options.run.dry_run = true;
     TEST_OK(slc_gather_run(&options, &result));
     const int64_t vram = result.plan.smallest_device_bytes;
-    const int64_t ram = result.smallest_ram_bytes;
+    const int64_t ram = result.memory.smallest_ram_bytes;
     options.run.dry_run = false;
     for (int n_threads = 1; n_threads <= 3; n_threads++) {
         options.run.n_threads = n_threads;
         options.run.vram_bytes = vram;
         options.run.ram_bytes = n_threads == 1 ? ram : 64 << 20;
         TEST_OK(slc_gather_run(&options, &result));
-        assert_true(result.vram_peak_bytes <= vram);
-        assert_true(result.host_peak_bytes <= options.run.ram_bytes);
-        assert_true(result.vram_peak_bytes == result.plan.device_peak_bytes);
+        assert_true(result.memory.vram_peak_bytes <= vram);
+        assert_true(result.memory.host_peak_bytes <= options.run.ram_bytes);
+        assert_true(result.memory.vram_peak_bytes == result.plan.device_peak_bytes);
         char *found = read_out(self, &n_found);
         assert_int_equal(n_found, n);
         assert_memory_equal(found, bytes, (size_t)n);
@@ -311,7 +311,7 @@ static void every_device_writes_the_same(void **state) {
             options.run.sparse = ways[w];
             options.run.vram_bytes = ways[w] == SLC_SPARSE_RESIDENT ? 64 << 20 : 4 << 20;
             TEST_OK(slc_gather_run(&options, &result));
-            assert_true(result.vram_peak_bytes <= options.run.vram_bytes);
+            assert_true(result.memory.vram_peak_bytes <= options.run.vram_bytes);
             char *found = read_out(self, &n_found);
             assert_int_equal(n_found, n);
             assert_memory_equal(found, bytes, (size_t)n);

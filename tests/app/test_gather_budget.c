@@ -70,12 +70,12 @@ static void the_check_of_the_list_is_planned(void **state) {
         options.run.ram_bytes = budgets[b].ram_bytes;
         options.run.dry_run = true;
         TEST_OK(slc_gather_run(&options, &result));
-        const int64_t planned_bytes = result.host_planned_bytes;
+        const int64_t planned_bytes = result.memory.host_planned_bytes;
         options.run.dry_run = false;
         TEST_OK(slc_gather_run(&options, &result));
-        assert_int_equal(result.host_planned_bytes, planned_bytes);
-        assert_int_equal(result.host_peak_bytes, planned_bytes);
-        assert_int_equal(result.vram_peak_bytes, result.plan.device_peak_bytes);
+        assert_int_equal(result.memory.host_planned_bytes, planned_bytes);
+        assert_int_equal(result.memory.host_peak_bytes, planned_bytes);
+        assert_int_equal(result.memory.vram_peak_bytes, result.plan.device_peak_bytes);
         assert_true(b > 0 || planned_bytes == 200000 * 8);
     }
 }
@@ -85,10 +85,10 @@ static void nothing_is_planned_where_nothing_runs(void **state) {
     slc_gather_options options = prepare(self, 0);
     slc_gather_result result;
     TEST_OK(slc_gather_run(&options, &result));
-    assert_int_equal(result.host_planned_bytes, 0);
-    assert_int_equal(result.host_peak_bytes, 0);
+    assert_int_equal(result.memory.host_planned_bytes, 0);
+    assert_int_equal(result.memory.host_peak_bytes, 0);
     assert_int_equal(result.plan.device_peak_bytes, 0);
-    assert_int_equal(result.vram_peak_bytes, 0);
+    assert_int_equal(result.memory.vram_peak_bytes, 0);
     assert_int_equal(result.plan.n_tiles, 0);
     assert_true(result.plan.seconds_total <= 0);
 }

@@ -40,7 +40,7 @@ static void check_exact(const exact_case *c, slc_device *device) {
     for (int b = 0; b < 4; b++) {
         p.options.run.vram_bytes = budgets[b] < smallest ? smallest : budgets[b];
         TEST_OK(test_picture_run(&p));
-        assert_true(p.result.vram_peak_bytes <= p.options.run.vram_bytes);
+        assert_true(p.result.memory.vram_peak_bytes <= p.options.run.vram_bytes);
         assert_memory_equal(first, p.image, (size_t)n * sizeof(double));
     }
     p.options.run.vram_bytes = smallest - 1;
@@ -228,9 +228,9 @@ static void the_card_agrees_with_the_ledger(void **state) {
             p.options.run.progress_context = &w;
             TEST_OK(test_picture_run(&p));
             print_message("--vram %lld: ledger %lld, driver %lld bytes\n", (long long)budgets[b],
-                          (long long)p.result.vram_peak_bytes,
+                          (long long)p.result.memory.vram_peak_bytes,
                           (long long)(before.free_bytes - w.least_free));
-            assert_true(p.result.vram_peak_bytes <= budgets[b]);
+            assert_true(p.result.memory.vram_peak_bytes <= budgets[b]);
             assert_true(before.free_bytes - w.least_free <= budgets[b]);
         }
         free(p.image);

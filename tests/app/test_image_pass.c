@@ -29,7 +29,7 @@ static void huge_images_are_refused_with_the_number(void **state) {
     /* 65537² pixels of 8 bytes are 34,360,786,952 bytes. */
     TEST_FAILS(plan(65537, 1ll << 30, false, &result), SLC_ERROR_NO_PLAN, "host memory");
     TEST_OK(plan(65537, 1ll << 30, true, &result));
-    assert_true(result.host_planned_bytes > 34360786952ll);
+    assert_true(result.memory.host_planned_bytes > 34360786952ll);
     assert_int_equal(result.output_bytes, 34360786952ll);
     /* 46341² is just above 2^31 pixels: 17,179,906,248 bytes. */
     TEST_OK(plan(46341, 1ll << 30, true, &result));
@@ -41,17 +41,17 @@ static void the_plan_leaves_room_for_the_picture(void **state) {
     (void)state;
     slc_image_result result;
     TEST_OK(plan(512, 1ll << 30, true, &result));
-    const int64_t least = result.smallest_ram_bytes;
-    int64_t ram_bytes = result.host_planned_bytes;
+    const int64_t least = result.memory.smallest_ram_bytes;
+    int64_t ram_bytes = result.memory.host_planned_bytes;
     assert_true(least > 512 * 512 * 8);
     assert_true(ram_bytes > least);
     for (; ram_bytes > least; ram_bytes -= ram_bytes / 8) {
         TEST_OK(plan(512, ram_bytes, true, &result));
-        assert_true(result.host_planned_bytes <= ram_bytes);
-        assert_int_equal(result.smallest_ram_bytes, least);
+        assert_true(result.memory.host_planned_bytes <= ram_bytes);
+        assert_int_equal(result.memory.smallest_ram_bytes, least);
     }
     TEST_OK(plan(512, least, true, &result));
-    assert_int_equal(result.host_planned_bytes, least);
+    assert_int_equal(result.memory.host_planned_bytes, least);
     TEST_FAILS(plan(512, least - 1, false, &result), SLC_ERROR_NO_PLAN, "--ram");
     char words[64];
     (void)snprintf(words, sizeof words, "the smallest that works is --ram %lld", (long long)least);
@@ -79,13 +79,13 @@ static void the_smallest_budgets_are_enough_for_every_pass(void **state) {
         p.options.run.dry_run = true;
         TEST_OK(test_picture_run(&p));
         const int64_t vram_bytes = p.result.plan.smallest_device_bytes;
-        const int64_t ram_bytes = p.result.smallest_ram_bytes;
+        const int64_t ram_bytes = p.result.memory.smallest_ram_bytes;
         p.options.run.dry_run = false;
         p.options.run.vram_bytes = vram_bytes;
         p.options.run.ram_bytes = ram_bytes;
         TEST_OK(test_picture_run(&p));
-        assert_true(p.result.vram_peak_bytes <= vram_bytes);
-        assert_true(p.result.host_peak_bytes <= ram_bytes);
+        assert_true(p.result.memory.vram_peak_bytes <= vram_bytes);
+        assert_true(p.result.memory.host_peak_bytes <= ram_bytes);
         p.options.run.vram_bytes = vram_bytes - 1;
         TEST_FAILS(test_picture_run(&p), SLC_ERROR_NO_PLAN, "smallest that works is --vram");
         p.options.run.vram_bytes = vram_bytes;
@@ -111,8 +111,8 @@ static void a_dry_run_of_a_cube_agrees_with_the_run(void **state) {
     assert_int_equal(p.result.report.bytes_read, planned.plan.bytes_read);
     assert_int_equal(p.result.report.bytes_h2d, planned.plan.bytes_h2d);
     assert_int_equal(p.result.report.bytes_d2h, planned.plan.bytes_d2h);
-    assert_int_equal(p.result.vram_peak_bytes, planned.vram_planned_bytes);
-    assert_int_equal(p.result.host_peak_bytes, planned.host_planned_bytes);
+    assert_int_equal(p.result.memory.vram_peak_bytes, planned.vram_planned_bytes);
+    assert_int_equal(p.result.memory.host_peak_bytes, planned.memory.host_planned_bytes);
     free(p.image);
 }
 

@@ -41,8 +41,8 @@ static void budgets_do_not_show(void **state) {
         self->options.run.sparse = runs[r].sparse;
         TEST_OK(test_prediction_run(self));
         assert_int_equal(self->result.n_components, 101 * 101);
-        assert_true(self->result.vram_peak_bytes <= runs[r].vram_bytes);
-        assert_true(self->result.host_peak_bytes <= runs[r].ram_bytes);
+        assert_true(self->result.memory.vram_peak_bytes <= runs[r].vram_bytes);
+        assert_true(self->result.memory.host_peak_bytes <= runs[r].ram_bytes);
         assert_true(runs[r].sparse == SLC_SPARSE_AUTO || self->result.sparse == runs[r].sparse);
         int64_t n = 0;
         char *bytes = test_file_read(self->out, &n);

@@ -71,7 +71,7 @@ void test_same_at_budgets(test_picture *p, const int64_t *vram_bytes, int64_t n)
     for (int64_t b = 0; b < n; b++) {
         p->options.run.vram_bytes = vram_bytes[b];
         TEST_OK(test_picture_run(p));
-        assert_true(p->result.vram_peak_bytes <= vram_bytes[b]);
+        assert_true(p->result.memory.vram_peak_bytes <= vram_bytes[b]);
         if (first == NULL) {
             first = p->image;
             p->image = NULL;

@@ -1,0 +1,119 @@
+#include "tests/support/test_job_faults.h"
+
+#include "core/device_check.h"
+#include "tests/support/test_belongings.h"
+#include "tests/support/test_faults.h"
+
+enum { N_DENSE = 50, N_SAMPLED = 12 };
+
+/* What a call that fails must end in; memory of the device that is refused is asked for again,
+ * smaller, and mapped memory that cannot be had leaves other ways. */
+static const struct {
+    test_fault kind;
+    slc_status status;
+} expected[] = {
+    {TEST_FAULT_MEMORY, SLC_ERROR_MEMORY},   {TEST_FAULT_SLAB, SLC_ERROR_NO_PLAN},
+    {TEST_FAULT_THREAD, SLC_ERROR_MEMORY},   {TEST_FAULT_OPEN_INPUT, SLC_ERROR_INPUT},
+    {TEST_FAULT_OPEN_DATA, SLC_ERROR_INPUT}, {TEST_FAULT_READ, SLC_ERROR_INPUT},
+    {TEST_FAULT_WRITE, SLC_ERROR_OUTPUT},    {TEST_FAULT_OPEN_OUTPUT, SLC_ERROR_OUTPUT},
+    {TEST_FAULT_H5_WRITE, SLC_ERROR_OUTPUT}, {TEST_FAULT_SYNC, SLC_ERROR_OUTPUT},
+    {TEST_FAULT_RENAME, SLC_ERROR_OUTPUT},
+};
+
+static bool is_after_refusal(slc_status status) {
+    return status == SLC_OK || status == SLC_ERROR_NO_PLAN || status == SLC_ERROR_MEMORY;
+}
+
+static void expect_failure(const test_job_faults *job, int64_t way, int64_t e, slc_status status,
+                           int64_t n) {
+    const test_fault kind = expected[e].kind;
+    const slc_status wanted = expected[e].status;
+    const char *const message = status == SLC_OK ? "" : slc_status_message();
+    const bool may_recover = kind == TEST_FAULT_SLAB ||
+                             (wanted == SLC_ERROR_MEMORY && job->ways[way] == SLC_SPARSE_AUTO);
+    const bool is_right = may_recover ? is_after_refusal(status) : status == wanted;
+    if (!is_right || (status != SLC_OK && message[0] == '\0') || strchr(message, '\n') != NULL) {
+        fail_msg("way %d, %s, call %lld: found %s (%s), expected %s", (int)way,
+                 test_fault_name(kind), (long long)n, slc_status_name(status), message,
+                 slc_status_name(wanted));
+    }
+}
+
+/* Returns how many calls of the kind there were: fewer than n, and it was never reached. */
+static int64_t fail_once(const test_job_faults *job, int64_t way, int64_t e, int64_t n) {
+    const test_belongings before = test_belongings_count();
+    test_fault_arm(expected[e].kind, n);
+    const slc_status status = job->run(job->context, way, NULL);
+    const int64_t n_calls = test_fault_disarm();
+    if (n_calls < n) {
+        TEST_OK(status);
+        return n_calls;
+    }
+    expect_failure(job, way, e, status, n);
+    assert_int_equal(test_directory_count(job->results), status == SLC_OK);
+    test_belongings_expect(&before);
+    return n_calls;
+}
+
+void test_job_fail_calls(const test_job_faults *job) {
+    for (int64_t w = 0; w < job->n_ways; w++) {
+        TEST_OK(job->run(job->context, w, NULL)); /* makes what is made once */
+        for (int64_t e = 0; e < TEST_COUNT(expected); e++) {
+            const int64_t n_calls = fail_once(job, w, e, INT64_MAX);
+            const int64_t rest = n_calls - N_DENSE;
+            const int64_t step = rest > N_SAMPLED ? rest / N_SAMPLED : 1;
+            assert_true(n_calls > 0);
+            for (int64_t n = 1; n <= n_calls; n += n < N_DENSE ? 1 : step) {
+                (void)fail_once(job, w, e, n);
+            }
+        }
+    }
+}
+
+/* Whether the call was not reached. */
+static bool fail_on_device(const test_job_faults *job, slc_pool *pool, int64_t way,
+                           const slc_check_options *options) {
+    slc_device *check = NULL;
+    TEST_OK(slc_device_create_host(pool, NULL, &check));
+    TEST_OK(slc_device_create_check(check, options, &check));
+    const slc_status status = job->run(job->context, way, check);
+    const bool is_reached = slc_device_check_calls(check, options->fail_kind) >= options->fail_at;
+    const bool is_memory =
+        options->fail_kind == SLC_CHECK_ALLOCATE || options->fail_kind == SLC_CHECK_MAPPED;
+    assert_int_equal(slc_device_check_alive(check), 0);
+    slc_device_destroy(check);
+    if (!is_reached) {
+        TEST_OK(status);
+    } else if (is_memory) {
+        assert_true(is_after_refusal(status));
+    } else {
+        assert_true(status == SLC_ERROR_DEVICE || status == SLC_ERROR_MEMORY);
+    }
+    assert_int_equal(test_directory_count(job->results), status == SLC_OK);
+    return !is_reached;
+}
+
+void test_job_fail_device_calls(const test_job_faults *job) {
+    slc_pool *pool = NULL;
+    TEST_OK(slc_pool_create(2, &pool));
+    for (int64_t w = 0; w < job->n_ways - 1; w++) {
+        for (int kind = SLC_CHECK_ALLOCATE; kind < SLC_CHECK_KIND_COUNT; kind++) {
+            if (kind == SLC_CHECK_PINNED) {
+                continue; /* falls back to pageable memory */
+            }
+            slc_check_options options = {.fail_kind = (slc_check_kind)kind, .fail_at = 1};
+            while (!fail_on_device(job, pool, w, &options)) {
+                options.fail_at += options.fail_at < N_DENSE ? 1 : options.fail_at / 3;
+            }
+        }
+    }
+    slc_pool_destroy(pool);
+}
+
+slc_device *test_job_device_without_mapping(slc_pool *pool) {
+    const slc_check_options fails = {.fail_kind = SLC_CHECK_MAPPED, .fail_at = 1};
+    slc_device *check = NULL;
+    TEST_OK(slc_device_create_host(pool, NULL, &check));
+    TEST_OK(slc_device_create_check(check, &fails, &check));
+    return check;
+}
