@@ -202,6 +202,9 @@ static void *thread_main(void *argument) {
             continue;
         }
         queue_drop_head(pool);
+        if (pool->n_queued > 0 && pool->n_spinning == 0) {
+            (void)pthread_cond_signal(&pool->has_work); /* see submit */
+        }
         (void)pthread_mutex_unlock(&pool->mutex);
         run_task(&item);
         (void)pthread_mutex_lock(&pool->mutex);
@@ -285,8 +288,8 @@ int slc_pool_thread_index(void) {
     return thread_index;
 }
 
-slc_status slc_pool_submit(slc_pool *pool, slc_task_group *group, slc_task task, void *argument) {
-    const entry item = {.task = task, .argument = argument, .group = group};
+static slc_status submit(slc_pool *pool, const entry *item, bool is_short) {
+    slc_task_group *group = item->group;
     if (group != NULL) {
         (void)pthread_mutex_lock(&group->mutex);
         group->n_pending++;
@@ -294,9 +297,12 @@ slc_status slc_pool_submit(slc_pool *pool, slc_task_group *group, slc_task task,
     }
     (void)pthread_mutex_lock(&pool->mutex);
     assert(!pool->is_stopping);
-    const slc_status status = queue_push(pool, &item);
-    if (status == SLC_OK && pool->n_queued > pool->n_spinning) {
-        (void)pthread_cond_signal(&pool->has_work); /* those who look again need no call */
+    const slc_status status = queue_push(pool, item);
+    /* Those who look again need no call. Whoever takes a task calls another for the rest, if nobody is
+     * left who looks. */
+    const bool is_seen = is_short ? pool->n_spinning > 0 : pool->n_queued <= pool->n_spinning;
+    if (status == SLC_OK && !is_seen) {
+        (void)pthread_cond_signal(&pool->has_work);
     }
     (void)pthread_mutex_unlock(&pool->mutex);
     if (status != SLC_OK && group != NULL) {
@@ -304,6 +310,17 @@ slc_status slc_pool_submit(slc_pool *pool, slc_task_group *group, slc_task task,
         group_end_task(group, SLC_OK);
     }
     return status;
+}
+
+slc_status slc_pool_submit(slc_pool *pool, slc_task_group *group, slc_task task, void *argument) {
+    const entry item = {.task = task, .argument = argument, .group = group};
+    return submit(pool, &item, false);
+}
+
+slc_status slc_pool_submit_short(slc_pool *pool, slc_task_group *group, slc_task task,
+                                 void *argument) {
+    const entry item = {.task = task, .argument = argument, .group = group};
+    return submit(pool, &item, true);
 }
 
 slc_status slc_pool_for(slc_pool *pool, int64_t n, slc_loop_body body, void *context) {

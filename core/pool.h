@@ -46,6 +46,11 @@ SLC_API int slc_pool_thread_index(void);
 SLC_API SLC_MUST_USE slc_status slc_pool_submit(slc_pool *pool, slc_task_group *group,
                                                 slc_task task, void *argument);
 
+/* The same for a task that takes less time than it takes to wake a thread: none is woken for it
+ * while one is awake and looks for work. */
+SLC_API SLC_MUST_USE slc_status slc_pool_submit_short(slc_pool *pool, slc_task_group *group,
+                                                      slc_task task, void *argument);
+
 SLC_API SLC_MUST_USE slc_status slc_task_group_create(slc_task_group **out);
 SLC_API void slc_task_group_destroy(slc_task_group *group);
 

@@ -34,6 +34,19 @@ slc_status slc_source_read(slc_source *source, const slc_box *box, void *const *
     return status;
 }
 
+slc_status slc_source_read_part(slc_source *source, const slc_box *box, void *const *dst, int part,
+                                int n_parts) {
+    assert(part >= 0 && part < n_parts);
+    if (source->ops->read_part == NULL) {
+        return part == 0 ? slc_source_read(source, box, dst) : SLC_OK;
+    }
+    SLC_TRY(check_box(source->name, box, source->shared_rank, source->fields[0].shape));
+    const int64_t begin_ns = slc_clock_ns();
+    const slc_status status = source->ops->read_part(source, box, dst, part, n_parts);
+    atomic_fetch_add(&source->counters.read_ns, slc_clock_ns() - begin_ns);
+    return status;
+}
+
 int64_t slc_source_next_unit(slc_source *source, int axis, int64_t index) {
     assert(axis >= 0 && axis < source->shared_rank);
     if (source->ops->next_unit == NULL) {
@@ -55,6 +68,11 @@ void slc_source_destroy(slc_source *source) {
 slc_status slc_sink_write(slc_sink *sink, const slc_box *box, const void *src) {
     SLC_TRY(check_box(sink->name, box, sink->layout.rank, sink->layout.shape));
     return sink->ops->write(sink, box, src);
+}
+
+int64_t slc_sink_next_unit(slc_sink *sink, int axis, int64_t index) {
+    assert(axis >= 0 && axis < sink->layout.rank);
+    return sink->ops->next_unit == NULL ? index + 1 : sink->ops->next_unit(sink, axis, index);
 }
 
 slc_status slc_sink_commit(slc_sink *sink) {

@@ -44,6 +44,11 @@ typedef struct slc_source_ops {
      * `shared_rank` dimensions; a field's further dimensions are read whole. Thread-safe on disjoint
      * boxes; starts no threads; may wait on locks of its own library. */
     slc_status (*read)(slc_source *source, const slc_box *box, void *const *dst);
+    /* (optional) Part `part` of n_parts of what read() does, into the same dst: they may be read in any
+     * order and at once, and together are the box. The source cuts where it reads fastest, between
+     * chunks; a part may be empty. */
+    slc_status (*read_part)(slc_source *source, const slc_box *box, void *const *dst, int part,
+                            int n_parts);
     /* (optional) The first index past the natural unit (chunk) that holds `index` on axis `axis`. */
     int64_t (*next_unit)(slc_source *source, int axis, int64_t index);
     /* (optional) After the last read: that the inputs did not change meanwhile. */
@@ -66,6 +71,9 @@ struct slc_source {
 typedef struct slc_sink_ops {
     /* Writes one dense box from host memory. Called from one thread at a time. */
     slc_status (*write)(slc_sink *sink, const slc_box *box, const void *src);
+    /* (optional) As a source's: where the unit (chunk) that holds `index` on axis `axis` ends. Boxes
+     * that end there need not be put together again. */
+    int64_t (*next_unit)(slc_sink *sink, int axis, int64_t index);
     /* Makes the result durable under its final name; after it, or a failure, only destroy. */
     slc_status (*commit)(slc_sink *sink);
     /* Gives everything back; without a commit nothing is left under the final name. */
@@ -87,11 +95,17 @@ extern "C" {
  * dataset, found, expected), SLC_ERROR_MEMORY. */
 SLC_API SLC_MUST_USE slc_status slc_source_read(slc_source *source, const slc_box *box,
                                                 void *const *dst);
+
+/* One of the parts that several threads read at once; `dst` is that of the whole box. Of a source that
+ * has no parts the first one is all. The statuses are those of slc_source_read. */
+SLC_API SLC_MUST_USE slc_status slc_source_read_part(slc_source *source, const slc_box *box,
+                                                     void *const *dst, int part, int n_parts);
 SLC_API int64_t slc_source_next_unit(slc_source *source, int axis, int64_t index);
 SLC_API SLC_MUST_USE slc_status slc_source_finish(slc_source *source);
 SLC_API void slc_source_destroy(slc_source *source);
 
 SLC_API SLC_MUST_USE slc_status slc_sink_write(slc_sink *sink, const slc_box *box, const void *src);
+SLC_API int64_t slc_sink_next_unit(slc_sink *sink, int axis, int64_t index);
 SLC_API SLC_MUST_USE slc_status slc_sink_commit(slc_sink *sink);
 SLC_API void slc_sink_destroy(slc_sink *sink);
 

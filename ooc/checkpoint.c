@@ -353,11 +353,28 @@ slc_status slc_checkpoint_finish(slc_checkpoint *self) {
     return SLC_OK;
 }
 
-/* A run that ends early for whatever reason says what is left to go on with. */
-static void say_how_to_go_on(const slc_checkpoint *self) {
+/* Whether there is something to go on with. Before the run has begun, that is what it was to resume. */
+static bool is_useful(const slc_checkpoint *self) {
     const bool is_good =
         self->n_states > 0 || self->is_resumed || (self->options.resume && !self->is_begun);
-    if (self->is_ours && self->has_state && is_good && !self->is_finished && !self->is_told) {
+    return self->is_ours && self->has_state && is_good && !self->is_finished;
+}
+
+/* An interrupted run whose last state is older than the interrupt says so too. */
+slc_status slc_checkpoint_explain(slc_checkpoint *self, slc_status status) {
+    if (self == NULL || status != SLC_ERROR_INTERRUPTED || self->is_told || !is_useful(self)) {
+        return status;
+    }
+    self->is_told = true;
+    return SLC_FAIL(SLC_ERROR_INTERRUPTED,
+                    "%s; %s keeps what was done up to its last state: the same command with "
+                    "--resume goes on",
+                    slc_status_message(), self->path);
+}
+
+/* A run that ends early for whatever reason says what is left to go on with. */
+static void say_how_to_go_on(const slc_checkpoint *self) {
+    if (is_useful(self) && !self->is_told) {
         slc_log_note(self->options.log,
                      "%s keeps what was done up to its last state: the same command with --resume "
                      "goes on",

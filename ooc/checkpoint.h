@@ -75,6 +75,12 @@ SLC_API bool slc_checkpoint_is_resumed(const slc_checkpoint *checkpoint);
 /* How many states were written. 0 for NULL. */
 SLC_API int64_t slc_checkpoint_count(const slc_checkpoint *checkpoint);
 
+/* What a run is to return that ends with `status`: where it was interrupted, the message names the
+ * checkpoint that it can go on with, once. Takes NULL. slc_execute does so by itself; callers do for
+ * what they do before and after. */
+SLC_API SLC_MUST_USE slc_status slc_checkpoint_explain(slc_checkpoint *checkpoint,
+                                                       slc_status status);
+
 /* The result is safe: removes both files. Takes NULL. SLC_ERROR_OUTPUT. */
 SLC_API SLC_MUST_USE slc_status slc_checkpoint_finish(slc_checkpoint *checkpoint);
 

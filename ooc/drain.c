@@ -78,9 +78,12 @@ static bool follows(const slci_run *run, const slci_output *output, int b) {
            (char *)output->piece[b].staging + bytes == (char *)output->piece[b + 1].staging;
 }
 
-static void mark_free(slci_run *run, slci_out_buffer *buffer) {
+/* `n` buffers from this one on. */
+static void mark_free(slci_run *run, slci_out_buffer *buffer, int n) {
     pthread_mutex_lock(&run->mutex);
-    buffer->is_draining = false;
+    for (int k = 0; k < n; k++) {
+        buffer[k].is_draining = false;
+    }
     pthread_cond_broadcast(&run->changed);
     pthread_mutex_unlock(&run->mutex);
 }
@@ -117,12 +120,9 @@ static slc_status flush(slci_run *run, slci_output *output) {
         return SLC_OK;
     }
     const slc_status status = copy_waiting(run, output);
-    for (int k = 0; k < output->n_waiting; k++) {
-        slci_out_buffer *buffer = &output->buffer[output->first_waiting + k];
-        const bool taken = status == SLC_OK && slc_queue_push(run->drains, buffer);
-        if (!taken) {
-            mark_free(run, buffer);
-        }
+    slci_out_buffer *first = &output->buffer[output->first_waiting];
+    if (status != SLC_OK || !slc_queue_push(run->drains, first)) {
+        mark_free(run, first, output->n_waiting);
     }
     output->n_waiting = 0;
     return status;
@@ -246,7 +246,9 @@ static slc_status write_piece(slci_run *run, const slci_out_piece *piece) {
     const int o = piece->buffer->operand;
     const int64_t tile = piece->buffer->tile.index;
     const int64_t bytes = slc_box_count(&piece->box) * slc_dtype_bytes(run->layout[o].dtype);
-    SLC_TRY(slc_event_synchronize(piece->landed));
+    if (piece->n_copied_with > 0) { /* else it came with one that is here */
+        SLC_TRY(slc_event_synchronize(piece->landed));
+    }
     SLC_TRY(count_copy(run, piece, bytes));
     const int64_t write_ns = slci_trace_now(run);
     slc_busy_begin(&run->write_busy);
@@ -267,16 +269,24 @@ static slc_status write_oldest(writer *self) {
     self->n_flying--;
     piece->buffer->output->n_written++;
     if (piece->is_last) {
-        mark_free(self->run, piece->buffer);
+        mark_free(self->run, piece->buffer, 1);
     }
     return SLC_OK;
 }
 
 /* ---- the thread -------------------------------------------------------------------------------- */
 
+/* The pieces of direct buffers that were copied together; the queue has only the first of them. */
+static slci_out_piece *direct_pieces(slci_out_buffer *buffer) {
+    return &buffer->output->piece[buffer - buffer->output->buffer];
+}
+
 static slc_status begin_buffer(writer *self, slci_out_buffer *buffer) {
     if (buffer->output->is_direct) {
-        fly(self, &buffer->output->piece[buffer - buffer->output->buffer]);
+        slci_out_piece *first = direct_pieces(buffer);
+        for (int k = 0, n = first->n_copied_with; k < n; k++) {
+            fly(self, &first[k]);
+        }
         return SLC_OK;
     }
     self->buffer = buffer;
@@ -302,11 +312,11 @@ static void give_up(writer *self) {
         const slci_out_piece *piece = self->flying[self->first];
         self->first = (self->first + 1) % MOST_FLYING;
         if (piece->is_last) {
-            mark_free(self->run, piece->buffer);
+            mark_free(self->run, piece->buffer, 1);
         }
     }
     if (self->buffer != NULL) {
-        mark_free(self->run, self->buffer);
+        mark_free(self->run, self->buffer, 1);
         self->buffer = NULL;
     }
 }
@@ -323,7 +333,9 @@ static bool turn(writer *self) {
     if (slci_run_has_failed(run)) {
         give_up(self);
         if (taken != NULL) {
-            mark_free(run, taken);
+            slci_out_buffer *first = taken;
+            mark_free(run, first,
+                      first->output->is_direct ? direct_pieces(first)->n_copied_with : 1);
         }
         return true;
     }

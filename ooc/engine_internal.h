@@ -5,6 +5,7 @@
 #define SLC_OOC_ENGINE_INTERNAL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "core/arena.h"
@@ -17,10 +18,12 @@
 
 #define SLCI_MAX_RING (SLCI_MAX_LINES + 1)
 
-/* A tile on its way through the device. */
+/* A tile on its way through the device. Not every tile has an event recorded behind it: short ones
+ * share that of a later tile, so `done` may be another entry's `end`. */
 typedef struct slci_ring_entry {
     slc_event *begin; /* compute stream; where the tile is timed */
     slc_event *end;   /* compute stream; behind what `leave` enqueues after the tile, too */
+    slc_event *done;  /* has happened when the tile has run; NULL: no event stands for it yet */
     int64_t step;     /* of the plan */
     bool is_timed;
     bool is_in_flight;
@@ -133,14 +136,17 @@ struct slci_run {
 
     pthread_mutex_t mutex; /* lines being filled, draining buffers, failure */
     pthread_cond_t changed;
-    slc_failure failure; /* the first one wins */
+    slc_failure failure;    /* the first one wins */
+    atomic_bool has_failed; /* it is set, for those who need not wait for the mutex to know */
 
     slci_trace_clock clock[SLCI_CLOCKS]; /* where there is a trace */
     slc_busy read_busy, write_busy;
     slci_timed h2d, kernel, d2h; /* d2h belongs to the writer until it is joined */
     int64_t load_ns;             /* of copies of sparse inputs, which are all timed */
     slc_engine_report report;
-    int64_t n_done, n_enqueued; /* tiles of this round */
+    /* Tiles of this round: known to have run, with an event that stands for them, enqueued. */
+    int64_t n_done, n_marked, n_enqueued;
+    int64_t mark_stride; /* an event is recorded behind one tile in so many */
     int64_t round;
     slc_tile last; /* the tile enqueued last, also of an earlier round */
     bool has_last;

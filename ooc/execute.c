@@ -225,20 +225,6 @@ static slc_status run_stage(const slc_job *job, const slc_execution *execution, 
     return SLC_OK;
 }
 
-/* An interrupted run whose last state is older than the interrupt says so too. */
-static slc_status say_what_is_kept(slc_checkpoint *checkpoint, slc_status status) {
-    const bool is_kept =
-        checkpoint->has_state && (checkpoint->n_states > 0 || checkpoint->is_resumed);
-    if (status != SLC_ERROR_INTERRUPTED || checkpoint->is_told || !is_kept) {
-        return status;
-    }
-    checkpoint->is_told = true;
-    return SLC_FAIL(SLC_ERROR_INTERRUPTED,
-                    "%s; %s keeps what was done up to its last state: the same command with "
-                    "--resume goes on",
-                    slc_status_message(), checkpoint->path);
-}
-
 slc_status slc_execute(const slc_job *job, const slc_execution *execution, slc_plan *plan,
                        slc_engine_report *report) {
     if (execution->checkpoint == NULL) {
@@ -250,5 +236,5 @@ slc_status slc_execute(const slc_job *job, const slc_execution *execution, slc_p
     if (status == SLC_ERROR_NO_PLAN) {
         slci_checkpoint_undo_stage(execution->checkpoint);
     }
-    return say_what_is_kept(execution->checkpoint, status);
+    return slc_checkpoint_explain(execution->checkpoint, status);
 }

@@ -27,6 +27,9 @@
  * nine tenths (measured on an H200: 23 and 48 of 55 GB/s). */
 #define BATCH_BYTES (1 << 20)
 
+/* From so many lines on, half of them are enough to keep the bus busy. */
+#define LINES_OF_BATCHES 8
+
 /* ---- steps ------------------------------------------------------------------------------------ */
 
 /* The first step at or after `step` that the job does not skip. */
@@ -90,13 +93,16 @@ static int64_t fill_bytes(const slci_line *line) {
     return bytes;
 }
 
-/* The piece's part of them. */
+/* The piece's part of them; of a part that the source cuts, about. All pieces together are the fill. */
 static int64_t piece_bytes(const slci_piece *piece) {
+    const slci_line *line = piece->line;
     int64_t bytes = 0;
-    for (int i = 0; i < piece->line->group->n_operands; i++) {
-        bytes += (piece->end - piece->begin) * slci_fill_row_bytes(piece->line, i);
+    for (int i = 0; i < line->group->n_operands; i++) {
+        bytes += (piece->end - piece->begin) * slci_fill_row_bytes(line, i);
     }
-    return bytes;
+    const int64_t share = bytes / line->n_pieces;
+    const int64_t rest = piece->part == 0 ? bytes % line->n_pieces : 0;
+    return piece->part < 0 ? bytes : share + rest;
 }
 
 static void trace_piece(const slci_run *run, const slci_piece *piece, int64_t begin_ns) {
@@ -118,11 +124,28 @@ static slc_status read_piece(const slci_piece *piece) {
     }
     slc_box box = slc_job_footprint(run->job, group->operand[0], &line->tile);
     box.rank = group->source->shared_rank;
+    if (piece->part >= 0) {
+        return slc_source_read_part(group->source, &box, dst, piece->part, line->n_pieces);
+    }
     if (box.rank > 0) {
         box.origin[0] += piece->begin;
         box.extent[0] = piece->end - piece->begin;
     }
     return slc_source_read(group->source, &box, dst);
+}
+
+/* All pieces are in staging. Only now is it known where each row of parts is, which the tier wants. */
+static void finish_fill(const slci_piece *last) {
+    slci_line *line = last->line;
+    slci_run *run = line->group->run;
+    if (last->part >= 0 && line->tier_slot >= 0 && !slci_run_has_failed(run)) {
+        slci_tier_copy(last);
+    }
+    pthread_mutex_lock(&run->mutex);
+    slci_tier_unclaim(line);
+    line->state = SLCI_LINE_FULL;
+    pthread_cond_broadcast(&run->changed);
+    pthread_mutex_unlock(&run->mutex);
 }
 
 /* Pool task: brings one piece of a fill into staging, from the source or from the host tier. */
@@ -137,7 +160,7 @@ static slc_status fill_piece(void *argument) {
         if (!line->is_from_tier) {
             status = read_piece(piece);
         }
-        if (status == SLC_OK && line->tier_slot >= 0) {
+        if (status == SLC_OK && line->tier_slot >= 0 && piece->part < 0) {
             slci_tier_copy(piece);
         }
         slc_busy_end(&run->read_busy);
@@ -147,40 +170,42 @@ static slc_status fill_piece(void *argument) {
         }
     }
     pthread_mutex_lock(&run->mutex);
-    line->n_unread--;
-    if (line->n_unread == 0) {
-        slci_tier_unclaim(line);
-        line->state = SLCI_LINE_FULL;
-        pthread_cond_broadcast(&run->changed);
-    }
+    const bool is_last = --line->n_unread == 0;
     pthread_mutex_unlock(&run->mutex);
+    if (is_last) {
+        finish_fill(piece);
+    }
     return SLC_OK; /* the run has kept the failure */
 }
 
-/* Cuts a fill along its leading dimension, so that several threads share a large one: one core fills
- * only a part of the memory bus. What takes no longer than handing it out stays whole, and so does
- * what a source would not read as fast in parts. */
+/* Cuts a fill along its leading dimension, or has the source cut it, so that several threads
+ * share a large one: one core fills only a part of the memory bus. What takes no longer than
+ * handing it out stays whole, and so does what a source would not read as fast in parts. */
 static void cut_fill(slci_run *run, slci_line *line) {
-    const slci_group *group = line->group;
-    const slc_box box = slc_job_footprint(run->job, group->operand[0], &line->tile);
-    const int64_t n_rows = has_rows(group, &box) ? box.extent[0] : 1;
+    const slc_source *source = line->group->source;
+    const slc_box box = slc_job_footprint(run->job, line->group->operand[0], &line->tile);
+    const int64_t n_rows = has_rows(line->group, &box) ? box.extent[0] : 1;
+    const bool has_parts = !line->is_from_tier && source->ops->read_part != NULL;
+    const bool is_divisible = line->is_from_tier || source->is_divisible;
     int64_t bytes = 0;
-    for (int i = 0; i < group->n_operands; i++) {
+    for (int i = 0; i < line->group->n_operands; i++) {
         bytes += n_rows * slci_fill_row_bytes(line, i);
     }
-    int64_t n_pieces = 1;
-    if (line->is_from_tier || group->source->is_divisible) {
-        n_pieces = slc_min_i64(slc_pool_size(run->options->pool), bytes / SMALLEST_PIECE_BYTES);
-        n_pieces = slc_min_i64(slc_min_i64(n_pieces, SLCI_MAX_PIECES), n_rows);
-        n_pieces = slc_max_i64(n_pieces, 1);
-    }
+    int64_t n_pieces = slc_min_i64(slc_pool_size(run->options->pool), SLCI_MAX_PIECES);
+    n_pieces = slc_min_i64(n_pieces, bytes / SMALLEST_PIECE_BYTES);
+    n_pieces = has_parts ? n_pieces : slc_min_i64(n_pieces, n_rows);
+    n_pieces = has_parts || is_divisible ? slc_max_i64(n_pieces, 1) : 1;
     const int64_t step = slc_max_i64(slc_ceil_div(n_rows, n_pieces), 1);
-    line->n_pieces = (int)slc_max_i64(slc_ceil_div(n_rows, step), 1);
+    line->n_pieces = (int)(has_parts ? n_pieces : slc_max_i64(slc_ceil_div(n_rows, step), 1));
     line->n_unread = line->n_pieces;
+    const bool is_cut_by_source = has_parts && n_pieces > 1;
     for (int p = 0; p < line->n_pieces; p++) {
-        line->piece[p] = (slci_piece){.line = line,
-                                      .begin = p * step,
-                                      .end = slc_min_i64((p + 1) * step, n_rows)};
+        line->piece[p] = (slci_piece){.line = line, .end = n_rows, .part = p};
+        if (!is_cut_by_source) {
+            line->piece[p].part = -1;
+            line->piece[p].begin = p * step;
+            line->piece[p].end = slc_min_i64((p + 1) * step, n_rows);
+        }
     }
 }
 
@@ -206,7 +231,8 @@ static slc_status free_staging(slci_run *run, slci_line *line, bool must_wait, b
     if (line->state != SLCI_LINE_ON_DEVICE) {
         return SLC_OK;
     }
-    if (line->first_user >= run->n_done) {
+    slci_group *group = line->group;
+    if (line->first_user >= run->n_done && line->copied_to > group->n_landed) {
         SLC_TRY(slc_event_query(line->landed, is_free));
         if (!*is_free && !must_wait) {
             return SLC_OK;
@@ -217,13 +243,39 @@ static slc_status free_staging(slci_run *run, slci_line *line, bool must_wait, b
             slci_trace_wait(run, "wait for a buffer", line->tile.index, wait_ns);
             *is_free = true;
         }
+        group->n_landed = line->copied_to;
     }
     return slci_fill_count_copy(run, line);
+}
+
+static bool is_small(const slci_run *run, const slci_group *group) {
+    return run->plan->operand[group->operand[0]].tile_bytes <= BATCH_BYTES / 2;
+}
+
+/* Fills that are copied together are read together too: only when half of the lines are free, since to
+ * look each time costs more than a small fill. */
+static bool may_start(const slci_run *run, const slci_group *group) {
+    const int64_t n_ahead = group->n_started - group->n_on_device;
+    return n_ahead < group->n_lines &&
+           !(is_small(run, group) && group->n_lines >= LINES_OF_BATCHES &&
+             n_ahead > group->n_lines / 2);
+}
+
+static slc_status submit_pieces(slci_run *run, slci_group *group, slci_line *line) {
+    for (int p = 0; p < line->n_pieces; p++) {
+        SLC_TRY((is_small(run, group) ? slc_pool_submit_short
+                                      : slc_pool_submit)(run->options->pool, run->reads, fill_piece,
+                                                         &line->piece[p]));
+    }
+    return SLC_OK;
 }
 
 /* Starts the reads for which a line is free. A line whose copy has not run yet is waited for only
  * when `must_start` says that the next fill is needed now. */
 slc_status slci_fill_start(slci_run *run, slci_group *group, bool must_start) {
+    if (!must_start && !may_start(run, group)) {
+        return SLC_OK;
+    }
     while (group->next_step < run->plan->n_tiles &&
            group->n_started - group->n_on_device < group->n_lines) {
         slci_line *line = &group->line[group->n_started % group->n_lines];
@@ -239,9 +291,7 @@ slc_status slci_fill_start(slci_run *run, slci_group *group, bool must_start) {
         }
         line->state = SLCI_LINE_FILLING;
         cut_fill(run, line);
-        for (int p = 0; p < line->n_pieces; p++) {
-            SLC_TRY(slc_pool_submit(run->options->pool, run->reads, fill_piece, &line->piece[p]));
-        }
+        SLC_TRY(submit_pieces(run, group, line));
         group->next_step = next_fill_step(run, group, group->next_step);
         group->n_started++;
         must_start = false;
@@ -361,12 +411,26 @@ static slc_status enqueue_copy(slci_run *run, slci_group *group) {
         line[k].first_user = INT64_MAX;
         line[k].last_user = -1;
         line[k].n_copied_with = k == 0 ? n : 0;
+        line[k].copied_to = group->n_copied + n;
         line[k].is_timed = is_timed && k == 0;
     }
     group->n_copied += n;
-    group->has_moved = true;
     run->h2d.n++;
     return SLC_OK;
+}
+
+/* Enqueues the copy of the fill behind the one in use, if that is in staging: while the scheduler waits
+ * for something else, the bus need not. Small fills go ahead anyway, several at a time. */
+slc_status slci_fill_copy_ahead(slci_run *run, slci_group *group) {
+    if (group->n_lines < 2 || group->n_copied > group->n_on_device ||
+        group->n_copied == group->n_started || is_small(run, group)) {
+        return SLC_OK;
+    }
+    const slci_line *next = &group->line[group->n_copied % group->n_lines];
+    pthread_mutex_lock(&run->mutex);
+    const bool is_there = next->state == SLCI_LINE_FULL && run->failure.status == SLC_OK;
+    pthread_mutex_unlock(&run->mutex);
+    return is_there ? enqueue_copy(run, group) : SLC_OK;
 }
 
 /* Makes the group's newest fill on the device the one that `tile` needs. */
@@ -386,6 +450,8 @@ slc_status slci_fill_advance(slci_run *run, slci_group *group, const slc_tile *t
         SLC_TRY(wait_for_read(run, line));
         SLC_TRY(enqueue_copy(run, group));
     }
+    /* The event of a copy stands for all fills that came with it, and the first one is used first. */
+    group->has_moved = line->n_copied_with > 0;
     line->first_user = run->n_enqueued;
     group->current = line->tile;
     group->n_on_device++;

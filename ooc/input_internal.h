@@ -7,9 +7,9 @@
 #include <stdbool.h>
 
 #include "core/job.h"
+#include "ooc/plan.h"
 
-/* Slots are small numbers: the planner never asks for more. */
-#define SLCI_MAX_LINES 16
+#define SLCI_MAX_LINES SLC_MAX_SLOTS
 
 typedef struct slci_run slci_run;
 typedef struct slci_group slci_group;
@@ -25,10 +25,12 @@ typedef enum slci_line_state {
     SLCI_LINE_ON_DEVICE /* its copy is enqueued; staging is free once `arrived` has happened */
 } slci_line_state;
 
-/* Indices `begin` … `end` - 1 of a fill's leading dimension. */
+/* Indices `begin` … `end` - 1 of a fill's leading dimension; or, where the source cuts by itself, part
+ * `part` of the fill's n_pieces, and begin and end are those of the whole. */
 typedef struct slci_piece {
     slci_line *line;
     int64_t begin, end;
+    int part; /* -1: rows */
 } slci_piece;
 
 /* One buffer of an input group: staging and device memory for one tile of each of its operands. */
@@ -49,6 +51,7 @@ struct slci_line {
     int64_t last_user;     /* as slci_run.n_enqueued counts them; last_user -1: not known yet */
     slc_event *landed;     /* `arrived` of the line whose copy brought it: its own, or one before */
     int n_copied_with; /* fills that its copy brought, its own counted; 0: it came with another */
+    int64_t copied_to; /* the first fill behind those that its copy brought */
     bool is_timed;     /* copy_begin and arrived hold an interval not yet counted */
 };
 
@@ -71,6 +74,7 @@ struct slci_group {
     int64_t n_started;   /* fills given to the pool */
     int64_t n_on_device; /* fills that are or were in use; the newest one is */
     int64_t n_copied;    /* fills whose copy is enqueued: small ones come several at a time */
+    int64_t n_landed;    /* fills whose copy is known to have run; more may have */
     int64_t next_step;   /* the step that needs fill n_started; n_tiles: there is none */
     slc_tile current;    /* of the fill in use; its line may already be reading the next one */
     bool has_moved;      /* the compute stream is still to wait for the newest fill's copy */
@@ -108,11 +112,13 @@ typedef struct slci_sparse {
 int64_t slci_visited_step(const slci_run *run, int64_t step);
 bool slci_needs_other_box(const slci_run *run, int o, const slc_tile *a, const slc_tile *b);
 
-/* start gives the pool the reads that have a free line; one whose copy has not run yet is waited for
- * only when `must_start` says that the next fill is needed now. advance makes the newest fill on the
- * device the one that `tile` needs. count_copy adds a finished copy's time to the run's. */
+/* start gives the pool the reads that have a free line; one whose copy has not run yet is waited
+ * for only when `must_start` says that the next fill is needed now. advance makes the newest
+ * fill on the device the one that `tile` needs; copy_ahead enqueues the copy of the one behind
+ * it, if that is there. count_copy adds a finished copy's time to the run's. */
 SLC_MUST_USE slc_status slci_fill_start(slci_run *run, slci_group *group, bool must_start);
 SLC_MUST_USE slc_status slci_fill_advance(slci_run *run, slci_group *group, const slc_tile *tile);
+SLC_MUST_USE slc_status slci_fill_copy_ahead(slci_run *run, slci_group *group);
 SLC_MUST_USE slc_status slci_fill_count_copy(slci_run *run, slci_line *line);
 
 /* ooc/tier.c. create maps the memory that the plan keeps tiles in; rewind forgets them. claim says how

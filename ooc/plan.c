@@ -339,7 +339,9 @@ slc_status slc_plan_make(const slc_job *job, const slc_plan_request *request, sl
             explain(&planner, &all, out, o);
         }
     }
-    if (slci_plan_walk(&planner, out)) {
+    bool has_changed = false;
+    SLC_TRY(slci_plan_walk(&planner, out, &has_changed));
+    if (has_changed) {
         slci_plan_estimate(&planner, out);
     }
     return SLC_OK;

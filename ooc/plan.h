@@ -20,6 +20,9 @@
 extern "C" {
 #endif
 
+/* Of any plan; more gain nothing, however small the tiles are. */
+#define SLC_MAX_SLOTS 16
+
 /* What the machine does, as measured or assumed; bytes a second. They never decide a bit of a
  * result, only which plan is taken. */
 typedef struct slc_rates {
@@ -50,15 +53,17 @@ typedef struct slc_plan_request {
     int64_t device_budget_bytes;
     int64_t host_budget_bytes;
     int64_t allocation_unit_bytes; /* the slab is a whole multiple of this; >= 1 */
-    double seconds_per_point;      /* kernel time of one point of the iteration space */
+    double seconds_per_point;      /* kernel time of one point of the iteration space, */
+    double seconds_per_tile;       /* and of a tile besides, however large it is */
     slc_rates rates;               /* zeros: the defaults of slc_rates_default */
     double most_tile_seconds;   /* tiles no longer than this where possible, because an interrupt */
                                 /* waits for the tiles in flight; 0: no limit */
-    int max_slots;              /* staging buffers per streamed input; 0: 4 */
+    int max_slots;              /* staging buffers per streamed input; 0: 4, of small tiles more */
     int64_t parallel_units;     /* granule cells a device works on at once; 0: does not matter */
     int64_t unit[SLC_MAX_AXES]; /* steps of the source's natural unit (chunk); 0: none */
-    bool unit_is_kept;          /* the source keeps what it decoded last, so that neighbours */
-                                /* share a unit: where tiles end then does not matter */
+    int64_t out_unit[SLC_MAX_AXES]; /* the same of the sinks' units; 0: none */
+    bool unit_is_kept;              /* the source keeps what it decoded last, so that neighbours */
+                                    /* share a unit: where tiles end then does not matter */
     int64_t force_tile[SLC_MAX_AXES];      /* tests: extents to use; 0: free */
     double stored_share[SLC_MAX_OPERANDS]; /* stored bytes of an input per decoded byte; 0: 1 */
     slc_sparse_choice sparse;
@@ -68,7 +73,8 @@ typedef struct slc_plan_request {
     slc_box region;
 } slc_plan_request;
 
-/* Staging pieces of an output at most: one is written to the sink while the next one is copied. */
+/* Buffers of a large output or an update, and staging pieces of one that stays: one is written to the
+ * sink while the next one is copied. */
 #define SLC_DRAIN_PIECES 2
 
 typedef enum slc_placement {
@@ -117,6 +123,9 @@ typedef struct slc_plan {
     int64_t n_tiles_of[SLC_MAX_AXES];
     int order[SLC_MAX_AXES]; /* order[0] is the outermost loop's axis */
     int64_t n_tiles;         /* tiles of the whole run */
+    int64_t n_visited;       /* of them, those that the job does not skip; bytes, moves and */
+                             /* seconds are of these. Of more than a million tiles, about */
+    double visited_share;    /* their part of the iteration space */
     int64_t n_passes;        /* how often the streamed input that moves most is read */
     int n_slots;             /* staging slots of streamed inputs */
     int n_operands;
@@ -129,6 +138,7 @@ typedef struct slc_plan {
     int64_t bytes_h2d, bytes_d2h, bytes_written;
     double unit_reads;   /* how often a natural unit is decoded in one pass, on average; */
                          /* 1: tiles are whole units, or there are no units */
+    double unit_writes;  /* in how many parts a unit of the output comes to its sink; likewise */
     double seconds_read; /* fetching, decoding, and copies to and from the tier: the same threads */
     double seconds_h2d, seconds_kernel, seconds_d2h, seconds_write;
     double seconds_total; /* expected, stages overlapping */

@@ -13,7 +13,9 @@
  *     copy out, write             ▒▓
  *
  * The threads of a source fetch stored bytes and decode them, so both times add up for them; tiles that
- * the host tier keeps or gives back are copied by the same threads.
+ * the host tier keeps or gives back are copied by the same threads. So reading is not even: the round
+ * in which tiles are read and kept may wait for it although all rounds together are longer in the
+ * kernels. Each such run has two parts, whose longest stages add up.
  */
 #include <math.h>
 
@@ -26,8 +28,13 @@
 #define NOT_HIDDEN 0.05
 
 /* More slots ride out uneven tiles. Assumed, not measured: 2 % of the longest stage with one slot, 1 %
- * with two, and so on; enough to prefer a second slot where all else is equal. */
+ * with two, and so on up to the usual number; enough to prefer a second slot where all else is
+ * equal. */
 #define UNEVEN 0.02
+
+/* Half of a tile's fixed cost is calls that tiles which are copied together share, and how many these
+ * are is a share of the slots (ooc/fill.c, ooc/drain.c). */
+#define SHARED_STEP 0.5
 
 double slci_read_seconds_per_byte(const slci_planner *planner, const slc_plan *plan, int o) {
     const slc_rates *rates = &planner->request.rates;
@@ -57,9 +64,12 @@ static double unit_reads_of(const slc_plan *plan, int64_t unit, int a) {
 }
 
 void slci_plan_count_units(const slci_planner *planner, slc_plan *plan) {
-    plan->unit_reads = 1;
-    for (int a = 0; a < plan->n_axes && !planner->request.unit_is_kept; a++) {
-        plan->unit_reads *= unit_reads_of(plan, planner->request.unit[a], a);
+    plan->unit_reads = plan->unit_writes = 1;
+    for (int a = 0; a < plan->n_axes; a++) {
+        if (!planner->request.unit_is_kept) {
+            plan->unit_reads *= unit_reads_of(plan, planner->request.unit[a], a);
+        }
+        plan->unit_writes *= unit_reads_of(plan, planner->request.out_unit[a], a);
     }
 }
 
@@ -103,23 +113,76 @@ static double idle_factor(const slci_planner *planner, const slc_plan *plan) {
     return ceil(filled / units) * units / filled;
 }
 
+/* The fixed cost of one tile; `step_seconds` is that with the usual number of slots. */
+static double step_seconds(const slci_planner *planner, const slc_plan *plan) {
+    const double usual = SLCI_DEFAULT_SLOTS;
+    const double more = fmax(plan->n_slots / usual, 1);
+    return planner->request.rates.step_seconds * (1 - SHARED_STEP + SHARED_STEP / more);
+}
+
+/* What falls into the first rounds of tiles that the host tier keeps, and into the later ones. */
+typedef struct round_seconds {
+    double first, later;
+} round_seconds;
+
+/* The part of all tiles that lies in first rounds: of the input that takes most from the tier. 1:
+ * nothing is kept, and reading is as even as the kernels are. */
+static double first_share(const slc_plan *plan) {
+    int64_t most_bytes = 0;
+    double share = 1;
+    for (int o = 0; o < plan->n_operands; o++) {
+        const slc_plan_operand *moved = &plan->operand[o];
+        const int64_t taken_bytes = moved->bytes_moved - moved->bytes_read;
+        if (moved->n_tier_tiles > 0 && taken_bytes > most_bytes) {
+            most_bytes = taken_bytes;
+            share = 1 / (double)moved->tier_rounds;
+        }
+    }
+    return share;
+}
+
 /* Seconds of the threads that read while tiles run: sources, and copies to and from the tier. */
-static double stream_read_seconds(const slci_planner *planner, const slc_plan *plan) {
-    double seconds = 0;
+static round_seconds stream_read_seconds(const slci_planner *planner, const slc_plan *plan) {
+    const double tier_rate = planner->request.rates.tier_bytes_per_s;
+    const double share = first_share(plan);
+    round_seconds seconds = {0};
     for (int o = 0; o < plan->n_operands; o++) {
         const slc_plan_operand *moved = &plan->operand[o];
         if (planner->job->operands[o].access != SLC_ACCESS_IN ||
             planner->job->operands[o].is_sparse) {
             continue;
         }
-        seconds += (double)moved->bytes_read * slci_read_seconds_per_byte(planner, plan, o);
-        if (moved->n_tier_tiles > 0) {
-            const double taken = (double)(moved->bytes_moved - moved->bytes_read);
-            const double kept = taken / (double)(moved->tier_rounds - 1);
-            seconds += (taken + kept) / planner->request.rates.tier_bytes_per_s;
+        const double per_byte = slci_read_seconds_per_byte(planner, plan, o);
+        const double read = (double)moved->bytes_read;
+        if (moved->n_tier_tiles == 0) {
+            seconds.first += share * read * per_byte;
+            seconds.later += (1 - share) * read * per_byte;
+            continue;
         }
+        const double rounds = (double)moved->tier_rounds;
+        const double taken = (double)(moved->bytes_moved - moved->bytes_read);
+        const double kept = taken / (rounds - 1);
+        const double unkept = (read - kept) / rounds; /* each round */
+        seconds.first += (kept + unkept) * per_byte + kept / tier_rate;
+        seconds.later += (rounds - 1) * unkept * per_byte + taken / tier_rate;
     }
     return seconds;
+}
+
+/* The longest stages, one after the other: while tiles are read for the first time that may be reading,
+ * however fast the rounds after it are, which take them from RAM. All other stages are as even as the
+ * tiles are. `seconds` by stage. */
+static double longest_seconds(const slc_plan *plan, const double *seconds,
+                              const round_seconds *read) {
+    const double share = first_share(plan);
+    round_seconds longest = *read;
+    for (int b = 0; b < SLC_BOUND_COUNT; b++) {
+        if (b != SLC_BOUND_READ) {
+            longest.first = fmax(longest.first, share * seconds[b]);
+            longest.later = fmax(longest.later, (1 - share) * seconds[b]);
+        }
+    }
+    return longest.first + longest.later;
 }
 
 /* The resident sparse inputs' share of the bytes to the device. */
@@ -146,7 +209,7 @@ static double sparse_read_seconds(const slci_planner *planner, const slc_plan *p
  * several moves the average one. Seconds by stage. */
 static void end_seconds(const slci_planner *planner, const slc_plan *plan, double *ends) {
     const slc_rates *rates = &planner->request.rates;
-    ends[SLC_BOUND_KERNEL] = plan->seconds_tile + rates->step_seconds;
+    ends[SLC_BOUND_KERNEL] = plan->seconds_tile + step_seconds(planner, plan);
     ends[SLC_BOUND_READ] = ends[SLC_BOUND_H2D] = ends[SLC_BOUND_D2H] = ends[SLC_BOUND_WRITE] = 0;
     for (int o = 0; o < plan->n_operands; o++) {
         const slc_operand *operand = &planner->job->operands[o];
@@ -155,7 +218,7 @@ static void end_seconds(const slci_planner *planner, const slc_plan *plan, doubl
             moved->n_moves > 0 ? (double)moved->bytes_moved / (double)moved->n_moves : 0;
         if (slci_is_output(operand)) {
             ends[SLC_BOUND_D2H] += bytes / rates->d2h_bytes_per_s;
-            ends[SLC_BOUND_WRITE] += bytes / rates->write_bytes_per_s;
+            ends[SLC_BOUND_WRITE] += bytes * plan->unit_writes / rates->write_bytes_per_s;
         } else if (operand->access == SLC_ACCESS_IN && !operand->is_sparse) {
             ends[SLC_BOUND_READ] += bytes * slci_read_seconds_per_byte(planner, plan, o);
             ends[SLC_BOUND_H2D] += bytes / rates->h2d_bytes_per_s;
@@ -193,14 +256,17 @@ void slci_plan_estimate(const slci_planner *planner, slc_plan *plan) {
     const slci_sparse_seconds sparse = slci_plan_sparse_seconds(planner, plan, -1);
     const double seconds_per_point = request->seconds_per_point * idle_factor(planner, plan) +
                                      (points > 0 ? sparse.touch / points : 0);
-    plan->seconds_tile = tile_points * seconds_per_point;
+    plan->seconds_tile = tile_points * seconds_per_point + request->seconds_per_tile;
     double seconds[SLC_BOUND_COUNT];
     seconds[SLC_BOUND_KERNEL] =
-        points * seconds_per_point + (double)plan->n_tiles * rates->step_seconds;
-    seconds[SLC_BOUND_READ] = stream_read_seconds(planner, plan);
+        points * plan->visited_share * seconds_per_point +
+        (double)plan->n_visited * (request->seconds_per_tile + step_seconds(planner, plan));
+    const round_seconds read = stream_read_seconds(planner, plan);
+    seconds[SLC_BOUND_READ] = read.first + read.later;
     seconds[SLC_BOUND_H2D] = (double)plan->bytes_h2d / rates->h2d_bytes_per_s;
     seconds[SLC_BOUND_D2H] = (double)plan->bytes_d2h / rates->d2h_bytes_per_s;
-    seconds[SLC_BOUND_WRITE] = (double)plan->bytes_written / rates->write_bytes_per_s;
+    seconds[SLC_BOUND_WRITE] =
+        (double)plan->bytes_written * plan->unit_writes / rates->write_bytes_per_s;
     const double sparse_copy = sparse_copy_seconds(planner, plan);
     seconds[SLC_BOUND_H2D] -= sparse_copy;
 
@@ -208,9 +274,10 @@ void slci_plan_estimate(const slci_planner *planner, slc_plan *plan) {
     for (int b = 0; b < SLC_BOUND_COUNT; b++) {
         longest = seconds[b] > seconds[longest] ? b : longest;
     }
-    plan->seconds_total =
-        sparse.load + seconds[longest] + shown_seconds(planner, plan, seconds, longest);
-    plan->seconds_total += UNEVEN * seconds[longest] / plan->n_slots;
+    plan->seconds_total = sparse.load + longest_seconds(plan, seconds, &read) +
+                          shown_seconds(planner, plan, seconds, longest);
+    plan->seconds_total +=
+        UNEVEN * seconds[longest] / (double)slc_min_i64(plan->n_slots, SLCI_DEFAULT_SLOTS);
     seconds[SLC_BOUND_H2D] += sparse_copy;
     seconds[SLC_BOUND_READ] += sparse_read_seconds(planner, plan);
     plan->bottleneck = SLC_BOUND_KERNEL;
@@ -220,7 +287,7 @@ void slci_plan_estimate(const slci_planner *planner, slc_plan *plan) {
         }
     }
     plan->uses_graphs =
-        (double)plan->n_tiles * rates->step_seconds > GRAPHS_FROM * plan->seconds_total;
+        (double)plan->n_visited * rates->step_seconds > GRAPHS_FROM * plan->seconds_total;
     plan->seconds_kernel = seconds[SLC_BOUND_KERNEL];
     plan->seconds_read = seconds[SLC_BOUND_READ];
     plan->seconds_h2d = seconds[SLC_BOUND_H2D];

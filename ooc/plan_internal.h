@@ -26,7 +26,8 @@ bool slci_common_multiple(int64_t a, int64_t b, int64_t *out);
 
 #define SLCI_DEFAULT_SLOTS 4
 
-int slci_most_slots(const slc_plan_request *request);
+/* Of a plan with its tile set: how many slots are worth trying. */
+int slci_most_slots(const slci_planner *planner, const slc_plan *plan);
 
 /* Starts a plan with tiles of `extent` [n_axes]: counts of tiles, bytes of an operand's tile. False
  * when a number does not fit int64_t. */
@@ -56,8 +57,10 @@ bool slci_plan_count(const slci_planner *planner, const int64_t *once, slc_plan 
  * wide that two tiles in a row may need the same box. */
 bool slci_plan_is_irregular(const slc_job *job, const slc_plan *plan, int o);
 
-/* Counts the irregular operands again by going through all tiles; whether there was one. */
-bool slci_plan_walk(const slci_planner *planner, slc_plan *plan);
+/* Counts again by going through all tiles: irregular operands, and all where the job skips tiles (of
+ * very many tiles, about). `has_changed`: there was something to count. SLC_ERROR_MEMORY. */
+SLC_MUST_USE slc_status slci_plan_walk(const slci_planner *planner, slc_plan *plan,
+                                       bool *has_changed);
 
 /* Sums the operands' bytes into the plan's. */
 void slci_plan_sum_bytes(const slc_job *job, slc_plan *plan);

@@ -27,9 +27,10 @@
 #include "core/checked.h"
 #include "ooc/plan_internal.h"
 
-/* Extents of one axis, in steps of granules and again in steps of units, at most. */
+/* Extents of one axis, in steps of granules and again in steps of units, at most: of sources, of sinks,
+ * and of both at once. */
 #define MAX_STEPS 128
-#define MAX_EXTENTS (2 * MAX_STEPS)
+#define MAX_EXTENTS (4 * MAX_STEPS)
 
 /* Up to so many tiles along an axis every number of them is tried. */
 #define MOST_EXACT_TILES 10
@@ -113,6 +114,25 @@ static void add_coarse(const int64_t *steps, int n, int64_t step_extent, int mos
     }
 }
 
+/* Extents that are whole units as well as whole granules; fewer than an axis has. */
+static void add_unit_extents(const slci_planner *planner, int a, int64_t unit, extents *out) {
+    const int64_t granule = planner->job->axes[a].granule;
+    const int64_t extent = planner->request.region.extent[a];
+    int64_t step_extent = 0;
+    int64_t steps[MAX_STEPS];
+    if (unit <= 1 || !slci_common_multiple(granule, unit, &step_extent) || step_extent >= extent ||
+        step_extent <= granule) {
+        return;
+    }
+    const int n = list_steps(slc_ceil_div(extent, step_extent), steps);
+    for (int i = 1; i < n; i++) { /* the first one is the whole axis again */
+        out->fine[out->n_fine++] = steps[i] * step_extent;
+    }
+    if (n > 1) {
+        add_coarse(steps + 1, n - 1, step_extent, coarse_extents[planner->job->n_axes], out);
+    }
+}
+
 static void list_extents(const slci_planner *planner, int a, extents *out) {
     const slc_plan_request *request = &planner->request;
     const slc_axis *axis = &planner->job->axes[a];
@@ -125,22 +145,17 @@ static void list_extents(const slci_planner *planner, int a, extents *out) {
     const int most = coarse_extents[planner->job->n_axes];
     const int64_t extent = slc_max_i64(request->region.extent[a], 1);
     int64_t steps[MAX_STEPS];
-    int n = list_steps(slc_ceil_div(extent, axis->granule), steps);
+    const int n = list_steps(slc_ceil_div(extent, axis->granule), steps);
     for (int i = 0; i < n; i++) {
         out->fine[out->n_fine++] = steps[i] * axis->granule;
     }
     add_coarse(steps, n, axis->granule, most, out);
-    /* The same again in steps that are whole units as well as whole granules. */
-    int64_t unit = 0;
-    if (request->unit[a] > 1 && slci_common_multiple(axis->granule, request->unit[a], &unit) &&
-        unit < extent && unit > axis->granule) {
-        n = list_steps(slc_ceil_div(extent, unit), steps);
-        for (int i = 1; i < n; i++) { /* the first one is the whole axis again */
-            out->fine[out->n_fine++] = steps[i] * unit;
-        }
-        if (n > 1) {
-            add_coarse(steps + 1, n - 1, unit, most, out);
-        }
+    int64_t both = 0;
+    add_unit_extents(planner, a, request->unit[a], out);
+    add_unit_extents(planner, a, request->out_unit[a], out);
+    if (request->unit[a] > 1 && request->out_unit[a] > 1 &&
+        slci_common_multiple(request->unit[a], request->out_unit[a], &both)) {
+        add_unit_extents(planner, a, both, out);
     }
     out->n_fine = sort_unique(out->fine, out->n_fine);
     out->n_coarse = sort_unique(out->coarse, out->n_coarse);
@@ -200,7 +215,7 @@ static bool try_order(const search *s, const int64_t *once, bool all_slots, slc_
     const slci_planner *planner = s->planner;
     bool is_better = false;
     bool is_counted = slci_plan_count(planner, once, plan);
-    for (int n_slots = slci_most_slots(&planner->request); n_slots >= 1 && is_counted; n_slots--) {
+    for (int n_slots = slci_most_slots(planner, plan); n_slots >= 1 && is_counted; n_slots--) {
         if (!slci_plan_set_slots(planner, n_slots, plan) || !slci_plan_fits(planner, plan)) {
             continue;
         }

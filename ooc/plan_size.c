@@ -3,7 +3,8 @@
  *     operand           on the device                     in host memory
  *     input, moves      one tile a slot                   the same, for staging
  *     input, stays      one tile                          the same
- *     output, moves     2 tiles (1 with a single slot)    2 pieces (1)
+ *     output, moves     2 tiles (1 with a single slot)    2 pieces, a piece a slot where a tile takes
+ *                                                         more than one (1)
  *       small, written  one tile a slot                   one piece a slot
  *       once
  *     output, stays     1 tile                            2 pieces, if it takes more than one (1)
@@ -25,9 +26,15 @@
  * 55 GB/s). */
 #define PIECE_BYTES (16ll << 20)
 
-/* Outputs that every tile writes anew have a buffer for each slot, up to this size: with two, a tile
- * waits for the writer to wake up, which takes as long as a quarter of 8 MiB on the bus. */
-#define SMALL_TILE_BYTES (8ll << 20)
+/* Outputs that every tile writes anew have a buffer for each slot, up to this size. With two of them,
+ * or with two pieces of a larger one, the bus has one copy left to do while the writer wakes up and the
+ * scheduler after it; 16 MiB take 0.35 ms both ways on an H200, and that is not always enough. */
+#define SMALL_TILE_BYTES PIECE_BYTES
+
+/* Where the caller names no number of slots, tiles get more than the usual number up to so many
+ * bytes of each operand. With 8 slots rather than 4 of 8 MiB a stream ran at 98 % of a loop by
+ * hand, not at 96 %; what is smaller is copied several at a time besides (measured on an H200). */
+#define SLOTS_BYTES (64ll << 20)
 
 /* Pieces of a sparse input that are read at the same time, for each slot of the plan. */
 #define SPARSE_PIECES_PER_SLOT 2
@@ -65,8 +72,21 @@ bool slci_common_multiple(int64_t a, int64_t b, int64_t *out) {
     return slc_checked_mul(a / x, b, out);
 }
 
-int slci_most_slots(const slc_plan_request *request) {
-    return request->max_slots > 0 ? request->max_slots : SLCI_DEFAULT_SLOTS;
+/* Small tiles are copied several at a time (ooc/fill.c), while a kernel runs on others and yet
+ * others are on their way back: that takes more slots than large ones need. */
+int slci_most_slots(const slci_planner *planner, const slc_plan *plan) {
+    if (planner->request.max_slots > 0) {
+        return planner->request.max_slots;
+    }
+    int64_t bytes = 1;
+    for (int o = 0; o < plan->n_operands; o++) {
+        const slc_operand *operand = &planner->job->operands[o];
+        if (!operand->is_sparse && operand->access != SLC_ACCESS_WORK) {
+            bytes = slc_max_i64(bytes, plan->operand[o].tile_bytes);
+        }
+    }
+    const int64_t n = slc_min_i64(SLOTS_BYTES / bytes, SLC_MAX_SLOTS);
+    return (int)slc_max_i64(n, SLCI_DEFAULT_SLOTS);
 }
 
 /* Bytes of one full tile of an operand, and of the piece in which it is staged. */
@@ -117,6 +137,8 @@ bool slci_plan_set_tile(const slci_planner *planner, const int64_t *extent, slc_
             return false;
         }
     }
+    plan->n_visited = plan->n_tiles;
+    plan->visited_share = 1;
     int64_t descriptions_bytes = 0;
     if (!slc_checked_mul(plan->n_tiles, (int64_t)sizeof(slc_tile), &descriptions_bytes)) {
         plan->n_tiles = -1;
@@ -168,7 +190,9 @@ static void count_buffers(const slci_planner *planner, int o, int n_slots, slc_p
             operand->access == SLC_ACCESS_OUT && sized->tile_bytes <= SMALL_TILE_BYTES;
         const int n_several = is_small ? n_slots : SLC_DRAIN_PIECES;
         sized->n_buffers = moves && n_slots > 1 ? n_several : 1;
-        sized->n_staging = !has_pieces || n_slots == 1 ? 1 : moves ? n_several : SLC_DRAIN_PIECES;
+        const bool is_cut = sized->staging_bytes < sized->tile_bytes;
+        const int n_pieces = !moves ? SLC_DRAIN_PIECES : is_cut ? n_slots : n_several;
+        sized->n_staging = has_pieces && n_slots > 1 ? n_pieces : 1;
     } else {
         sized->n_buffers = moves ? n_slots : 1;
         sized->n_staging = sized->n_buffers;

@@ -14,9 +14,12 @@
  *                                                              row tile    0 1 2 3 0 1 2 3 0 1 2 3 …
  *
  * A box is a product over dimensions, so the bytes of all tiles together are the product of the sums
- * along each dimension: exact, edges and halos included, without visiting a tile.
+ * along each dimension: exact, edges and halos included, without visiting a tile. Where a job skips
+ * tiles, or its boxes are functions, this is true of the candidates only, as if no tile were skipped;
+ * the plan that was chosen is walked through, and says exactly what will move.
  */
 #include <assert.h>
+#include <stdlib.h>
 
 #include "core/checked.h"
 #include "ooc/plan_internal.h"
@@ -198,37 +201,152 @@ bool slci_plan_count(const slci_planner *planner, const int64_t *once, slc_plan 
     return true;
 }
 
-bool slci_plan_walk(const slci_planner *planner, slc_plan *plan) {
-    const slc_job *job = planner->job;
-    bool has_changed = false;
+/* ---- walking over the tiles -------------------------------------------------------------------- */
+
+/* Up to so many tiles are asked whether they are skipped: some tenths of a second. Of more, as
+ * many that lie evenly are asked, and all bytes are scaled by what they say. */
+#define MOST_ASKED_TILES (1 << 20)
+
+/* What is on the way of each operand: the box of the tile before, and what the tier's slots hold
+ * (the set, and 1 more: 0 is nothing). */
+typedef struct walk {
+    bool is_walked[SLC_MAX_OPERANDS];
+    slc_box before[SLC_MAX_OPERANDS]; /* rank -1: none yet */
+    int64_t *kept[SLC_MAX_OPERANDS];  /* [n_tier_tiles] or NULL */
+} walk;
+
+static bool is_visited(const slc_job *job, const slc_tile *tile) {
+    return job->touches == NULL || job->touches(job->state, tile);
+}
+
+static double points_of(const slc_plan *plan, const slc_tile *tile) {
+    double points = 1;
+    for (int a = 0; a < plan->n_axes; a++) {
+        points *= (double)tile->extent[a];
+    }
+    return points;
+}
+
+/* Whether the tier gives operand `o` this fill; what it is to keep is noted. */
+static bool is_from_tier(const slc_job *job, const slc_plan *plan, walk *w, int o, int64_t index) {
+    if (w->kept[o] == NULL) {
+        return false;
+    }
+    const slc_tier_use use = slc_plan_tier_use(plan, job, o, index);
+    const bool is_kept = use.slot >= 0 && w->kept[o][use.slot] == use.set + 1;
+    if (use.slot >= 0) {
+        w->kept[o][use.slot] = use.set + 1;
+    }
+    return is_kept;
+}
+
+static void walk_tile(const slc_job *job, slc_plan *plan, walk *w, const slc_tile *tile) {
     for (int o = 0; o < job->n_operands; o++) {
-        if (!slci_plan_is_irregular(job, plan, o)) {
+        if (!w->is_walked[o]) {
             continue;
         }
         slc_plan_operand *moved = &plan->operand[o];
-        slc_box before = {.rank = -1};
-        moved->n_moves = moved->bytes_moved = 0;
-        for (int64_t index = 0; index < plan->n_tiles; index++) {
-            const slc_tile tile = slc_plan_tile(plan, index);
-            const slc_box box = slc_job_footprint(job, o, &tile);
-            if (before.rank < 0 || !slc_box_equal(&before, &box)) {
-                moved->n_moves++;
-                moved->bytes_moved += slc_box_count(&box) * slc_dtype_bytes(job->operands[o].dtype);
+        const slc_box box = slc_job_footprint(job, o, tile);
+        if (w->before[o].rank < 0 || !slc_box_equal(&w->before[o], &box)) {
+            const int64_t bytes = slc_box_count(&box) * slc_dtype_bytes(job->operands[o].dtype);
+            moved->n_moves++;
+            moved->bytes_moved += bytes;
+            if (job->operands[o].access == SLC_ACCESS_IN &&
+                !is_from_tier(job, plan, w, o, tile->index)) {
+                moved->bytes_read += bytes;
             }
-            before = box;
         }
-        moved->bytes_read = moved->bytes_moved;
-        has_changed = true;
+        w->before[o] = box;
     }
-    if (has_changed) {
-        slci_plan_sum_bytes(job, plan);
+}
+
+/* Without a walk: what all tiles move, times the share of those asked that are visited. */
+static void scale_to_share(const slc_job *job, slc_plan *plan) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < MOST_ASKED_TILES; i++) {
+        const slc_tile tile =
+            slc_plan_tile(plan, (int64_t)((double)i / MOST_ASKED_TILES * (double)plan->n_tiles));
+        n += is_visited(job, &tile);
     }
-    return has_changed;
+    plan->visited_share = (double)n / MOST_ASKED_TILES;
+    plan->n_visited = (int64_t)(plan->visited_share * (double)plan->n_tiles);
+    for (int o = 0; o < job->n_operands; o++) {
+        slc_plan_operand *moved = &plan->operand[o];
+        if (!job->operands[o].is_sparse) {
+            moved->n_moves = (int64_t)(plan->visited_share * (double)moved->n_moves);
+            moved->bytes_moved = (int64_t)(plan->visited_share * (double)moved->bytes_moved);
+            moved->bytes_read = (int64_t)(plan->visited_share * (double)moved->bytes_read);
+        }
+    }
+}
+
+static slc_status begin_walk(const slc_job *job, slc_plan *plan, walk *w) {
+    for (int o = 0; o < job->n_operands; o++) {
+        slc_plan_operand *moved = &plan->operand[o];
+        const slc_operand *operand = &job->operands[o];
+        const bool moves = operand->access != SLC_ACCESS_WORK && !operand->is_sparse;
+        w->is_walked[o] = moves && (job->touches != NULL || slci_plan_is_irregular(job, plan, o));
+        w->before[o] = (slc_box){.rank = -1};
+        if (w->is_walked[o]) {
+            moved->n_moves = moved->bytes_moved = moved->bytes_read = 0;
+        }
+        if (w->is_walked[o] && moved->n_tier_tiles > 0) {
+            w->kept[o] = calloc((size_t)moved->n_tier_tiles, sizeof *w->kept[o]);
+            if (w->kept[o] == NULL) {
+                return SLC_FAIL(SLC_ERROR_MEMORY, "no memory to plan with %lld kept tiles",
+                                (long long)moved->n_tier_tiles);
+            }
+        }
+    }
+    return SLC_OK;
+}
+
+static slc_status walk_tiles(const slc_job *job, slc_plan *plan) {
+    walk w = {.is_walked = {false}};
+    slc_status status = SLC_OK;
+    double all = 0;
+    double visited = 0;
+    SLC_TRY_GOTO(done, begin_walk(job, plan, &w));
+    plan->n_visited = 0;
+    for (int64_t index = 0; index < plan->n_tiles; index++) {
+        const slc_tile tile = slc_plan_tile(plan, index);
+        const double points = points_of(plan, &tile);
+        all += points;
+        if (is_visited(job, &tile)) {
+            visited += points;
+            plan->n_visited++;
+            walk_tile(job, plan, &w, &tile);
+        }
+    }
+    plan->visited_share = all > 0 ? visited / all : 1;
+done:
+    for (int o = 0; o < job->n_operands; o++) {
+        free(w.kept[o]);
+    }
+    return status;
+}
+
+slc_status slci_plan_walk(const slci_planner *planner, slc_plan *plan, bool *has_changed) {
+    const slc_job *job = planner->job;
+    *has_changed = job->touches != NULL;
+    for (int o = 0; o < job->n_operands; o++) {
+        *has_changed = *has_changed || slci_plan_is_irregular(job, plan, o);
+    }
+    if (!*has_changed) {
+        return SLC_OK;
+    }
+    if (job->touches != NULL && plan->n_tiles > MOST_ASKED_TILES) {
+        scale_to_share(job, plan);
+    } else {
+        SLC_TRY(walk_tiles(job, plan));
+    }
+    slci_plan_sum_bytes(job, plan);
+    return SLC_OK;
 }
 
 void slci_plan_sum_bytes(const slc_job *job, slc_plan *plan) {
     plan->bytes_read = plan->bytes_tier = plan->bytes_d2h = 0;
-    plan->bytes_h2d = plan->n_tiles * (int64_t)sizeof(slc_tile);
+    plan->bytes_h2d = plan->n_visited * (int64_t)sizeof(slc_tile);
     for (int o = 0; o < job->n_operands; o++) {
         const slc_plan_operand *moved = &plan->operand[o];
         if (slci_is_output(&job->operands[o])) {

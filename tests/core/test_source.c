@@ -155,7 +155,10 @@ static void count_destroy(slc_source *source) {
 
 static void optional_entries_are_used(void **state) {
     (void)state;
-    const slc_source_ops ops = {slow_read, units_of_ten, count_finish, count_destroy};
+    const slc_source_ops ops = {.read = slow_read,
+                                .next_unit = units_of_ten,
+                                .finish = count_finish,
+                                .destroy = count_destroy};
     two_fields source = {.base = {.ops = &ops, .shared_rank = 1, .n_fields = 2, .name = "two"}};
     TEST_OK(slc_layout_dense(SLC_F64, 2, (const int64_t[]){100, 3}, &source.base.fields[0]));
     TEST_OK(slc_layout_dense(SLC_C64, 2, (const int64_t[]){100, 7}, &source.base.fields[1]));

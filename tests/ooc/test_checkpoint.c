@@ -44,6 +44,28 @@ static void expect_success(const test_stages_bench *self) {
     assert_int_equal(test_directory_count(self->directory), 0);
 }
 
+/* Interrupted before the checkpoint is even read, as in a survey: the error itself names it, since
+ * nothing else is printed with --quiet. */
+static void an_early_interrupt_names_the_checkpoint(void **state) {
+    test_stages_bench self;
+    test_stages_open(state, &self);
+    stop_late(&self);
+    slc_budget *budget = NULL;
+    TEST_OK(slc_budget_create(0, 1 << 24, &budget));
+    const slc_checkpoint_options options = {.path = self.path, .resume = true, .budget = budget};
+    slc_checkpoint *checkpoint = NULL;
+    TEST_OK(slc_checkpoint_create(&options, &checkpoint));
+    slc_status status = SLC_FAIL(SLC_ERROR_INPUT, "damaged");
+    TEST_FAILS(slc_checkpoint_explain(checkpoint, status), SLC_ERROR_INPUT, "damaged");
+    status = SLC_FAIL(SLC_ERROR_INTERRUPTED, "interrupted while reading");
+    TEST_FAILS(slc_checkpoint_explain(checkpoint, status), SLC_ERROR_INTERRUPTED, self.path);
+    assert_non_null(strstr(slc_status_message(), "interrupted while reading"));
+    slc_checkpoint_destroy(checkpoint);
+    slc_budget_destroy(budget);
+    expect_success(&self);
+    test_stages_close(&self);
+}
+
 static int64_t file_bytes(const char *path) {
     struct stat info;
     assert_int_equal(stat(path, &info), 0);
@@ -318,6 +340,7 @@ static void it_must_be_begun(void **state) {
 int main(void) {
     const test_case cases[] = {
         TEST_CASE(a_whole_run_leaves_nothing),
+        TEST_CASE(an_early_interrupt_names_the_checkpoint),
         TEST_CASE(every_flipped_byte_is_found),
         TEST_CASE(every_cut_is_found),
         TEST_CASE(a_foreign_checkpoint_is_named),
