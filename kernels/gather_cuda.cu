@@ -9,14 +9,16 @@
  * threads write, and within a run read, neighbouring units; grid y goes over rows, of which most
  * gathers have one. Both wrap round: the launch is that of a full tile, edges are masked.
  *
- * Nothing is shared and nothing waits, so what limits it is how many loads are under way: with 32
- * registers (sm_90; 52 on sm_75) a multiprocessor holds as many warps as it can. The list is read in
- * order. Each access to the data fetches 32 bytes at least, however few of them are wanted. Data in
- * mapped memory takes the same way; there the bus decides. */
+ * Nothing is shared and nothing waits, so what limits it is how many loads are under way: with
+ * 32 registers (sm_90; 52 on sm_75) a multiprocessor holds as many warps as it can. The list is
+ * read in order. Each access to the data fetches 32 bytes at least, however few of them are
+ * wanted. Data in mapped memory takes the same way; there the bus decides, and finding the
+ * pages: an ordered gather reads it in rising order (kernels/gather_sort_cuda.cu). */
 #include <cuda_runtime.h>
 
 #include "core/checked.h"
 #include "core/device_cuda.h"
+#include "kernels/gather_sort_cuda.h"
 #include "kernels/gather_tile.h"
 
 #define BLOCK_THREADS 256
@@ -39,7 +41,13 @@ __device__ static void gather_row(const slci_gather_view &view, const slci_gathe
             k = n <= UINT32_MAX ? (uint32_t)t / (uint32_t)counts.n_run : t / counts.n_run;
             u = t - k * counts.n_run;
         }
-        const int64_t place = slci_gather_place(&view, k);
+        int64_t place;
+        if (view.ordered_place != NULL) {
+            place = view.ordered_place[k];
+            k = view.ordered_index[k];
+        } else {
+            place = slci_gather_place(&view, k);
+        }
         if (place >= 0) {
             out[k * view.index_stride + u] = data[place + u];
         }
@@ -67,15 +75,15 @@ static const struct {
 
 /* Loads the kernels now: done lazily at the first launch, it would take device memory in the run. */
 static slc_status gather_cuda_prepare(void *state, slc_device *device) {
-    (void)state;
-    (void)device;
     for (size_t f = 0; f < sizeof gather_forms / sizeof gather_forms[0]; f++) {
         struct cudaFuncAttributes attributes;
         SLC_TRY(slc_cuda_status(cudaFuncGetAttributes(&attributes,
                                                       (const void *)gather_forms[f].function),
                                 "cudaFuncGetAttributes (gather kernel)"));
     }
-    return SLC_OK;
+    return slci_gather_is_ordered((const slc_gather_setup *)state, SLC_DEVICE_CUDA)
+               ? slci_gather_sort_prepare(device)
+               : SLC_OK;
 }
 
 /* Elements become units: a run of n_run elements has whole ones. */
@@ -111,6 +119,9 @@ static slc_status gather_cuda_tile(void *state, const slc_tile_arguments *argume
         f++; /* the last form divides everything */
     }
     scale_view(&view, gather_forms[f].unit_bytes);
+    if (slci_gather_is_ordered((const slc_gather_setup *)state, SLC_DEVICE_CUDA)) {
+        SLC_TRY(slci_gather_sort_enqueue(arguments, gather_forms[f].unit_bytes, &view));
+    }
     const dim3 grid = full_grid(&view, arguments->full_extent);
     gather_forms[f].function<<<grid, BLOCK_THREADS, 0, slc_stream_get_cuda(arguments->stream)>>>(
         view);

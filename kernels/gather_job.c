@@ -4,6 +4,7 @@
  * where the data passes by, and is then a reduced axis: each tile of it adds what it holds to the
  * results, which begin as zero and get every element once. What belongs to one index, a slab across
  * all other dimensions, is cut only where it is large: every further axis makes planning slower. */
+#include <math.h>
 #include <string.h>
 
 #include "core/checked.h"
@@ -134,6 +135,11 @@ static void cut_points(slc_gather_setup *setup) {
     (void)cut(setup, 0, &reduced_data, GRANULE_BYTES, row_bytes);
 }
 
+bool slci_gather_is_ordered(const slc_gather_setup *setup, slc_device_kind device) {
+    return setup->request.is_ordered && setup->request.form == SLC_GATHER_WHOLE &&
+           device == SLC_DEVICE_CUDA;
+}
+
 slc_status slc_gather_choose(const slc_gather_request *request, slc_gather_setup *out) {
     SLC_TRY(check_request(request));
     slc_gather_setup setup = {.request = *request, .n_axes = 1, .outer_dim = -1, .inner_dim = -1};
@@ -159,6 +165,16 @@ double slc_gather_touches(const slc_gather_setup *setup) {
     const int64_t run_bytes = bytes_of(request, request->axis + 1, request->rank);
     const int64_t n_runs = bytes_of(request, 0, request->axis) / slc_dtype_bytes(request->dtype);
     return (double)n_runs * (double)slc_ceil_div(run_bytes, TOUCH_BYTES);
+}
+
+/* Mapped memory is found by pages of 2 MiB, and to find the next one takes the card about 1 us: 10^7
+ * elements of 64 GiB took 36 ms, of 1 GiB 9.3 ms. */
+#define SWEEP_PAGE_BYTES (2 << 20)
+#define SWEEP_PAGE_SECONDS 1.1e-6
+
+double slc_gather_sweep_seconds(const slc_gather_setup *setup) {
+    const double bytes = (double)bytes_of(&setup->request, 0, setup->request.rank);
+    return ceil(bytes / SWEEP_PAGE_BYTES) * SWEEP_PAGE_SECONDS;
 }
 
 /* ---- tiles that are left out -------------------------------------------------------------------- */
@@ -254,6 +270,16 @@ static slc_operand out_operand(const slc_gather_setup *setup) {
     return operand;
 }
 
+/* An array of the device's own with `per_index` elements for each index of a tile. */
+static slc_operand work_operand(const char *name, slc_dtype dtype, int64_t per_index) {
+    return (slc_operand){.name = name,
+                         .dtype = dtype,
+                         .access = SLC_ACCESS_WORK,
+                         .rank = 2,
+                         .axes = {0, SLC_AXIS_FIXED},
+                         .fixed_extent = {0, per_index}};
+}
+
 slc_status slc_gather_job_init(const slc_gather_setup *setup, slc_device_kind device,
                                slc_job *out) {
     const slc_gather_kernel *kernel = slc_gather_kernel_get(device);
@@ -265,7 +291,7 @@ slc_status slc_gather_job_init(const slc_gather_setup *setup, slc_device_kind de
     }
     slc_job job = {.name = "gather",
                    .n_axes = setup->n_axes,
-                   .n_operands = SLC_GATHER_N_OPERANDS,
+                   .n_operands = SLC_GATHER_OUT + 1,
                    .state = (void *)(uintptr_t)setup,
                    .prepare = kernel->prepare,
                    .tile = kernel->tile,
@@ -274,6 +300,12 @@ slc_status slc_gather_job_init(const slc_gather_setup *setup, slc_device_kind de
     job.operands[SLC_GATHER_DATA] = data_operand(setup);
     job.operands[SLC_GATHER_INDEX] = index_operand(setup);
     job.operands[SLC_GATHER_OUT] = out_operand(setup);
+    if (slci_gather_is_ordered(setup, device)) {
+        job.n_operands = SLC_GATHER_N_OPERANDS;
+        job.operands[SLC_GATHER_PLACES] = work_operand("places", SLC_I64, 2);
+        job.operands[SLC_GATHER_ORDER] = work_operand("order", SLC_U32, 2);
+        job.operands[SLC_GATHER_SCRATCH] = work_operand("scratch", SLC_U8, SLCI_GATHER_SCRATCH);
+    }
     *out = job;
     return SLC_OK;
 }

@@ -47,7 +47,16 @@ typedef struct slci_gather_view {
     int64_t n_run;
     int64_t out_stride[SLCI_GATHER_LEVELS], data_stride[SLCI_GATHER_LEVELS];
     int64_t index_stride; /* of out, from one index to the next */
+    /* Ordered: places in rising order and the numbers in the list that they belong to; else NULL. */
+    const int64_t *ordered_place;
+    const uint32_t *ordered_index;
 } slci_gather_view;
+
+/* Bytes of scratch memory an index that sorting may take. */
+#define SLCI_GATHER_SCRATCH 2
+
+/* Whether the job sorts what it reads: on this device, and asked to. */
+bool slci_gather_is_ordered(const slc_gather_setup *setup, slc_device_kind device);
 
 void slci_gather_view_init(const slc_gather_setup *setup, const slc_tile_arguments *arguments,
                            slci_gather_view *out);

@@ -112,7 +112,7 @@ static void wild_indices_leave_their_elements(void **state) {
     test_devices devices;
     slc_stream *stream = NULL;
     TEST_OK(slc_gather_job_init(&setup, SLC_DEVICE_HOST, &job));
-    for (int o = 0; o < SLC_GATHER_N_OPERANDS; o++) {
+    for (int o = 0; o <= SLC_GATHER_OUT; o++) {
         TEST_OK(slc_job_full_layout(&job, o, &layout[o]));
     }
     test_devices_open(2, &devices);

@@ -85,14 +85,14 @@ typedef struct bound {
 } bound;
 
 static void bind(const slc_job *job, const test_gather *gather, const int64_t *list, bound *out) {
-    for (int o = 0; o < SLC_GATHER_N_OPERANDS; o++) {
+    *out = (bound){.memory = {NULL}};
+    for (int o = 0; o <= SLC_GATHER_OUT; o++) { /* those behind it are the device's own */
         TEST_OK(slc_job_full_layout(job, o, &out->layout[o]));
         const int64_t bytes = slc_layout_bytes(&out->layout[o]);
         out->memory[o] = o == SLC_GATHER_INDEX
                              ? test_gather_encode(list, slc_layout_count(&out->layout[o]),
                                                   gather->request.index_dtype)
                              : test_allocate(bytes);
-        out->bindings[o] = (slc_binding){.field = 0};
         if (o == SLC_GATHER_OUT) {
             memset(out->memory[o], 0xA5, (size_t)bytes);
             TEST_OK(slc_sink_create_memory("out", &out->layout[o], out->memory[o],
@@ -106,7 +106,7 @@ static void bind(const slc_job *job, const test_gather *gather, const int64_t *l
 }
 
 static void unbind(bound *self) {
-    for (int o = 0; o < SLC_GATHER_N_OPERANDS; o++) {
+    for (int o = 0; o <= SLC_GATHER_OUT; o++) {
         slc_source_destroy(self->bindings[o].source);
         slc_sink_destroy(self->bindings[o].sink);
         free(self->memory[o]);
@@ -142,7 +142,8 @@ void test_gather_run(slc_device *device, const test_gather *gather) {
 
 /* ---- cases ------------------------------------------------------------------------------------ */
 
-/* The three ways on one device; the tile is that of the streamed one, index first. */
+/* The ways on one device, mapped data in the list's order and in its own; the tile is that of
+ * the streamed one, index first. */
 static void run_all_ways(void **state, test_gather gather) {
     test_fixture self;
     test_fixture_open(*state, &self);
@@ -157,6 +158,8 @@ static void run_all_ways(void **state, test_gather gather) {
     gather.sparse = SLC_SPARSE_RESIDENT;
     test_gather_run(self.device, &gather);
     gather.sparse = SLC_SPARSE_MAPPED;
+    test_gather_run(self.device, &gather);
+    gather.request.is_ordered = true;
     test_gather_run(self.device, &gather);
     test_fixture_close(&self);
 }
@@ -252,6 +255,36 @@ static void cuts_large_slabs(void **state) {
     }
 }
 
+/* Enough indices in a tile for it to be sorted, and a last tile of few. */
+static void takes_long_lists(void **state) {
+    static const slc_dtype dtypes[] = {SLC_U8, SLC_F32, SLC_C128};
+    for (int64_t t = 0; t < TEST_COUNT(dtypes); t++) {
+        const test_gather gather = {.request = {.dtype = dtypes[t],
+                                                .rank = 1,
+                                                .shape = {1000000},
+                                                .index_dtype = t == 1 ? SLC_U32 : SLC_I64,
+                                                .n_index = 200000},
+                                    .tile = {65536, 262144}};
+        run_all_ways(state, gather);
+    }
+    const test_gather points = {.request = {.dtype = SLC_F32,
+                                            .rank = 3,
+                                            .shape = {30, 40, 50},
+                                            .index_dtype = SLC_I16,
+                                            .n_index = 100000,
+                                            .axis = SLC_GATHER_COORDINATES},
+                                .tile = {65536}};
+    run_all_ways(state, points);
+    const test_gather rows = {.request = {.dtype = SLC_F32,
+                                          .rank = 3,
+                                          .shape = {3, 5000, 2},
+                                          .index_dtype = SLC_I32,
+                                          .n_index = 90000,
+                                          .axis = 1},
+                              .tile = {65536}};
+    run_all_ways(state, rows);
+}
+
 static void an_empty_list_is_fine(void **state) {
     const test_gather gather = {
         .request = {.dtype = SLC_F32, .rank = 1, .shape = {10}, .index_dtype = SLC_I64}};
@@ -264,6 +297,7 @@ const test_case test_gather_cases[] = {
     TEST_CASE(takes_slabs_along_any_dimension),
     TEST_CASE(takes_points_by_coordinates),
     TEST_CASE(cuts_large_slabs),
+    TEST_CASE(takes_long_lists),
     TEST_CASE(an_empty_list_is_fine),
 };
 const int64_t test_n_gather_cases = TEST_COUNT(test_gather_cases);
