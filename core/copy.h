@@ -1,7 +1,7 @@
 /* Copies between strided layouts on the host.
- * One entry for every pair of layouts: memcpy where both are contiguous, row-wise memcpy where the
- * inner dimension is, a blocked transpose, else the general loop with its dimensions sorted by the
- * source's stride. The device's counterpart is slc_stream_copy_strided.
+ * One entry for every pair of layouts: one run where both are contiguous, rows where the inner
+ * dimension is, a blocked transpose, else the general loop with its dimensions sorted by the
+ * source's stride, then the destination's. The device's counterpart is slc_stream_copy_strided.
  *
  *     SLC_TRY(slc_copy_host(dst, &dst_layout, src, &src_layout));
  */
@@ -9,6 +9,7 @@
 #define SLC_CORE_COPY_H
 
 #include "core/layout.h"
+#include "core/pool.h"
 #include "core/status.h"
 
 #ifdef __cplusplus
@@ -19,6 +20,13 @@ extern "C" {
  * broadcasts. SLC_ERROR_ARGUMENT when shapes or dtypes differ. */
 SLC_API SLC_MUST_USE slc_status slc_copy_host(void *dst, const slc_layout *dst_layout,
                                               const void *src, const slc_layout *src_layout);
+
+/* The same on all threads of the pool (lent for the call), where there is enough to share out.
+ * Never call it from a task of the pool. */
+SLC_API SLC_MUST_USE slc_status slc_copy_host_parallel(slc_pool *pool, void *dst,
+                                                       const slc_layout *dst_layout,
+                                                       const void *src,
+                                                       const slc_layout *src_layout);
 
 #ifdef __cplusplus
 }

@@ -1,12 +1,13 @@
 /* Choosing how a device copies between two layouts.
  *
  * The pair is sorted and coalesced first (core/layout.h), which makes most copies a single run or a
- * set of rows; those the driver does well. What is left is done by two kernels that differ in how
- * they keep neighbouring threads on neighbouring addresses on both sides:
+ * set of rows; those the driver does well where one side is the host. On the card two kernels do
+ * all but the single run. They differ in how they keep neighbouring threads on neighbouring
+ * addresses on both sides:
  *
- *     general:    threads follow the last dimension; good if both sides are dense there
- *     transpose:  the sides are dense in different dimensions, so squares of both go through
- *                 shared memory
+ *     general:    threads follow the last dimension; good if both sides are closest together there
+ *     transpose:  the sides are closest together in different dimensions, so squares of both go
+ *                 through shared memory
  *
  * A kernel moves units, not elements: as many bytes at once as every address allows, up to 16. */
 #include "core/copy_plan.h"
@@ -17,7 +18,8 @@
 /* Widest load and store of one thread. */
 #define WIDEST_BYTES 16
 
-/* Below this a square of the transpose kernel would be mostly empty, and the general one is better. */
+/* Below this a square of the transpose kernel would be mostly empty, and the general one is better.
+ * */
 #define TRANSPOSE_MIN_EXTENT 16
 
 static void swap_dimensions(slci_copy_plan *plan, int a, int b) {
@@ -32,14 +34,19 @@ static void swap_dimensions(slci_copy_plan *plan, int a, int b) {
     plan->src_stride[b] = src_stride;
 }
 
-/* The dimension in which the destination's elements are neighbours; -1 if there is none. */
-static int find_dense(const slci_copy_plan *plan) {
-    for (int d = plan->rank - 1; d >= 0; d--) {
-        if (plan->dst_stride[d] == plan->unit_bytes) {
-            return d;
+static int64_t magnitude(int64_t value) {
+    return value < 0 ? -value : value;
+}
+
+/* The dimension in which the destination's units are closest together; the last of several. */
+static int find_fastest(const slci_copy_plan *plan) {
+    int fastest = plan->rank - 1;
+    for (int d = fastest - 1; d >= 0; d--) {
+        if (magnitude(plan->dst_stride[d]) < magnitude(plan->dst_stride[fastest])) {
+            fastest = d;
         }
     }
-    return -1;
+    return fastest;
 }
 
 /* The largest power of two, up to WIDEST_BYTES, that divides every number or-ed into `bits`. */
@@ -85,39 +92,61 @@ static void choose_unit(slci_copy_plan *plan, uint64_t address_bits) {
     }
 }
 
-/* General, or transpose with the destination's dense dimension moved next to last. */
-static void choose_kernel(slci_copy_plan *plan) {
-    const int last = plan->rank - 1;
-    const int dense = find_dense(plan);
-    plan->way = SLCI_COPY_GENERAL;
-    if (dense < 0 || dense == last) {
-        return;
-    }
-    if (plan->src_stride[last] == 0) {
-        /* A broadcast reads one element over and over; so the stores decide. */
-        swap_dimensions(plan, dense, last);
-    } else if (plan->src_stride[last] == plan->unit_bytes &&
-               plan->shape[last] >= TRANSPOSE_MIN_EXTENT &&
-               plan->shape[dense] >= TRANSPOSE_MIN_EXTENT) {
-        swap_dimensions(plan, dense, last - 1);
-        plan->way = SLCI_COPY_TRANSPOSE;
-    }
+/* Walks dimension `d` the other way on both sides. */
+static void flip_dimension(slci_copy_plan *plan, int d) {
+    plan->dst_offset += (plan->shape[d] - 1) * plan->dst_stride[d];
+    plan->src_offset += (plan->shape[d] - 1) * plan->src_stride[d];
+    plan->dst_stride[d] = -plan->dst_stride[d];
+    plan->src_stride[d] = -plan->src_stride[d];
 }
 
-void slci_copy_plan_init(const void *dst, const slc_layout *dst_layout, const void *src,
-                         const slc_layout *src_layout, slci_copy_plan *out) {
-    slc_layout d_layout = *dst_layout;
-    slc_layout s_layout = *src_layout;
-    slc_layout_sort_pair(&d_layout, &s_layout);
-    slci_copy_plan plan = {.rank = d_layout.rank,
-                           .unit_bytes = (int)slc_dtype_bytes(d_layout.dtype),
-                           .n_bytes = slc_layout_bytes(&d_layout),
-                           .dst_offset = d_layout.offset_bytes,
-                           .src_offset = s_layout.offset_bytes};
+/* Whether it is worth a square: the sides are closest together in different dimensions, both long.
+ * A short one is the fastest instead, and the other one next to it: then the units that a block of
+ * threads has are close together on either side. */
+static slci_copy_way arrange_exchanged(slci_copy_plan *plan, int fast) {
+    const int last = plan->rank - 1;
+    swap_dimensions(plan, fast, last - 1);
+    if (plan->shape[last] >= TRANSPOSE_MIN_EXTENT &&
+        plan->shape[last - 1] >= TRANSPOSE_MIN_EXTENT) {
+        if (plan->dst_stride[last - 1] < 0) {
+            flip_dimension(plan, last - 1);
+        }
+        return SLCI_COPY_TRANSPOSE;
+    }
+    if (plan->shape[last - 1] < plan->shape[last]) {
+        swap_dimensions(plan, last - 1, last);
+    }
+    return SLCI_COPY_GENERAL;
+}
+
+/* Orders the dimensions of a sorted plan for the kernel that suits it. Stores that run backwards
+ * become loads that do. */
+static slci_copy_way arrange(slci_copy_plan *plan) {
+    const int last = plan->rank - 1;
+    const int fast = find_fastest(plan);
+    if (fast != last && plan->src_stride[last] != 0) {
+        return arrange_exchanged(plan, fast);
+    }
+    /* A broadcast reads one element over and over; so the stores decide. */
+    swap_dimensions(plan, fast, last);
+    if (plan->dst_stride[last] < 0) {
+        flip_dimension(plan, last);
+    }
+    return SLCI_COPY_GENERAL;
+}
+
+/* The dimensions as they are. */
+static slci_copy_plan take_pair(const slc_layout *dst, const slc_layout *src) {
+    slci_copy_plan plan = {.way = SLCI_COPY_GENERAL,
+                           .rank = dst->rank,
+                           .unit_bytes = (int)slc_dtype_bytes(dst->dtype),
+                           .n_bytes = slc_layout_bytes(dst),
+                           .dst_offset = dst->offset_bytes,
+                           .src_offset = src->offset_bytes};
     for (int d = 0; d < plan.rank; d++) {
-        plan.shape[d] = d_layout.shape[d];
-        plan.dst_stride[d] = d_layout.stride_bytes[d];
-        plan.src_stride[d] = s_layout.stride_bytes[d];
+        plan.shape[d] = dst->shape[d];
+        plan.dst_stride[d] = dst->stride_bytes[d];
+        plan.src_stride[d] = src->stride_bytes[d];
     }
     if (plan.rank == 0) { /* one element: a run of one */
         plan.rank = 1;
@@ -125,16 +154,45 @@ void slci_copy_plan_init(const void *dst, const slc_layout *dst_layout, const vo
         plan.dst_stride[0] = plan.unit_bytes;
         plan.src_stride[0] = plan.unit_bytes;
     }
-    if (plan.rank == 1 && plan.dst_stride[0] == plan.unit_bytes &&
-        plan.src_stride[0] == plan.unit_bytes) {
+    return plan;
+}
+
+static slci_copy_plan sort_pair(const slc_layout *dst_layout, const slc_layout *src_layout) {
+    slc_layout dst = *dst_layout;
+    slc_layout src = *src_layout;
+    slc_layout_sort_pair(&dst, &src);
+    return take_pair(&dst, &src);
+}
+
+static bool is_one_run(const slci_copy_plan *plan) {
+    return plan->rank == 1 && plan->dst_stride[0] == plan->unit_bytes &&
+           plan->src_stride[0] == plan->unit_bytes;
+}
+
+void slci_copy_plan_init(const void *dst, const slc_layout *dst_layout, const void *src,
+                         const slc_layout *src_layout, slci_copy_plan *out) {
+    slci_copy_plan plan = sort_pair(dst_layout, src_layout);
+    if (is_one_run(&plan)) {
         plan.way = SLCI_COPY_CONTIGUOUS;
-    } else if (is_pitched(&plan)) {
-        plan.way = SLCI_COPY_PITCHED;
     } else {
+        const bool has_pitches = is_pitched(&plan);
         const uintptr_t dst_address = (uintptr_t)dst + (uintptr_t)plan.dst_offset;
         const uintptr_t src_address = (uintptr_t)src + (uintptr_t)plan.src_offset;
         choose_unit(&plan, (uint64_t)dst_address | (uint64_t)src_address);
-        choose_kernel(&plan);
+        const slci_copy_way way = arrange(&plan);
+        plan.way = has_pitches ? SLCI_COPY_PITCHED : way;
     }
     *out = plan;
+}
+
+void slci_copy_plan_init_host(const slc_layout *dst_layout, const slc_layout *src_layout,
+                              slci_copy_plan *out) {
+    *out = sort_pair(dst_layout, src_layout);
+    out->way = is_one_run(out) ? SLCI_COPY_CONTIGUOUS : arrange(out);
+}
+
+void slci_copy_plan_init_unsorted(const slc_layout *dst_layout, const slc_layout *src_layout,
+                                  slci_copy_plan *out) {
+    *out = take_pair(dst_layout, src_layout);
+    out->is_unsorted = true;
 }

@@ -365,6 +365,9 @@ static slc_status cuda_copy_strided(slc_stream *stream, void *dst, const slc_lay
     case SLCI_COPY_CONTIGUOUS:
         return cuda_copy(stream, first_dst, first_src, plan.n_bytes, direction);
     case SLCI_COPY_PITCHED:
+        if (direction == SLC_COPY_ON_DEVICE) {
+            break; /* the driver's own is slow with short rows */
+        }
         TRY_CUDA(cudaMemcpy2DAsync(first_dst, (size_t)plan.dst_stride[0], first_src,
                                    (size_t)plan.src_stride[0],
                                    (size_t)(plan.shape[1] * plan.unit_bytes), (size_t)plan.shape[0],

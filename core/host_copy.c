@@ -56,53 +56,7 @@ slc_status slci_host_run_set(slc_pool *pool, void *memory, uint8_t value, int64_
     return run_span(pool, &work);
 }
 
-typedef struct strided_work {
-    void *dst;
-    const void *src;
-    slc_layout dst_layout;
-    slc_layout src_layout;
-    int axis; /* cut along this dimension */
-    int64_t piece_extent;
-} strided_work;
-
-static slc_status run_strided_piece(void *context, int64_t index, int worker) {
-    (void)worker;
-    const strided_work *self = context;
-    slc_box box = {.rank = self->dst_layout.rank};
-    for (int d = 0; d < box.rank; d++) {
-        box.extent[d] = self->dst_layout.shape[d];
-    }
-    box.origin[self->axis] = index * self->piece_extent;
-    box.extent[self->axis] =
-        slc_min_i64(self->piece_extent, box.extent[self->axis] - box.origin[self->axis]);
-    const slc_layout dst_piece = slc_layout_slice(&self->dst_layout, &box);
-    const slc_layout src_piece = slc_layout_slice(&self->src_layout, &box);
-    return slc_copy_host(self->dst, &dst_piece, self->src, &src_piece);
-}
-
-static int64_t magnitude(int64_t stride) {
-    return stride < 0 ? -stride : stride;
-}
-
 slc_status slci_host_run_copy_strided(slc_pool *pool, void *dst, const slc_layout *dst_layout,
                                       const void *src, const slc_layout *src_layout) {
-    const int64_t wanted = (int64_t)slc_pool_size(pool) * PIECES_PER_THREAD;
-    const int64_t n_pieces =
-        slc_min_i64(wanted, slc_layout_bytes(dst_layout) / SMALLEST_PIECE_BYTES);
-    strided_work work = {
-        .dst = dst, .src = src, .dst_layout = *dst_layout, .src_layout = *src_layout, .axis = -1};
-    /* Of the dimensions long enough, the destination's slowest: pieces then write apart. */
-    for (int d = 0; d < dst_layout->rank; d++) {
-        const bool is_long = dst_layout->shape[d] >= n_pieces;
-        if (is_long && (work.axis < 0 || magnitude(dst_layout->stride_bytes[d]) >
-                                             magnitude(dst_layout->stride_bytes[work.axis]))) {
-            work.axis = d;
-        }
-    }
-    if (n_pieces < 2 || slc_pool_size(pool) == 1 || work.axis < 0) {
-        return slc_copy_host(dst, dst_layout, src, src_layout);
-    }
-    const int64_t extent = dst_layout->shape[work.axis];
-    work.piece_extent = slc_ceil_div(extent, n_pieces);
-    return slc_pool_for(pool, slc_ceil_div(extent, work.piece_extent), run_strided_piece, &work);
+    return slc_copy_host_parallel(pool, dst, dst_layout, src, src_layout);
 }

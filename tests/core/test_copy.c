@@ -1,8 +1,9 @@
 /* Each copy is checked element by element against the definition of a layout: element (i0, i1, …)
  * lies at offset + Σ i · stride. Bytes of the destination between the elements must not change. */
-#include "tests/support/test_support.h"
+#include "tests/support/test_layouts.h"
 
 #include "core/copy.h"
+#include "core/pool.h"
 
 enum { ARENA_BYTES = 1 << 18, UNTOUCHED = 0xa5 };
 
@@ -13,18 +14,6 @@ typedef struct memory {
     unsigned char is_written[ARENA_BYTES];
 } memory;
 
-static const slc_dtype every_size[] = {SLC_U8, SLC_I16, SLC_F32, SLC_C64, SLC_C128};
-
-/* Where element `number` (counted in C order) of `layout` lies. */
-static int64_t place_of(const slc_layout *layout, int64_t number) {
-    int64_t place = layout->offset_bytes;
-    for (int d = layout->rank - 1; d >= 0; d--) {
-        place += number % layout->shape[d] * layout->stride_bytes[d];
-        number /= layout->shape[d];
-    }
-    return place;
-}
-
 static void check_copy(memory *m, const slc_layout *dst, const slc_layout *src) {
     const int64_t middle = ARENA_BYTES / 2;
     const int64_t element_bytes = slc_dtype_bytes(src->dtype);
@@ -32,8 +21,8 @@ static void check_copy(memory *m, const slc_layout *dst, const slc_layout *src) 
     memset(m->is_written, 0, ARENA_BYTES);
     TEST_OK(slc_copy_host(m->dst + middle, dst, m->src + middle, src));
     for (int64_t i = 0; i < slc_layout_count(dst); i++) {
-        const int64_t to = middle + place_of(dst, i);
-        const int64_t from = middle + place_of(src, i);
+        const int64_t to = middle + test_place_of(dst, i);
+        const int64_t from = middle + test_place_of(src, i);
         assert_memory_equal(m->dst + to, m->src + from, (size_t)element_bytes);
         memset(m->is_written + to, 1, (size_t)element_bytes);
     }
@@ -57,34 +46,28 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static slc_layout dense(slc_dtype dtype, int rank, const int64_t *shape) {
-    slc_layout layout;
-    TEST_OK(slc_layout_dense(dtype, rank, shape, &layout));
-    return layout;
-}
-
 static void whole_arrays_and_rows(void **state) {
-    for (int64_t t = 0; t < TEST_COUNT(every_size); t++) {
-        const slc_layout large = dense(every_size[t], 3, (const int64_t[]){5, 9, 31});
+    for (int64_t t = 0; t < TEST_N_SIZES; t++) {
+        const slc_layout large = test_dense(test_every_size[t], 3, (const int64_t[]){5, 9, 31});
         check_copy(*state, &large, &large);
         const slc_box box = {.rank = 3, .origin = {1, 2, 3}, .extent = {3, 5, 20}};
         const slc_layout part = slc_layout_slice(&large, &box);
-        const slc_layout packed = dense(every_size[t], 3, box.extent);
+        const slc_layout packed = test_dense(test_every_size[t], 3, box.extent);
         check_copy(*state, &packed, &part);
         check_copy(*state, &part, &packed);
         check_copy(*state, &part, &part);
-        const slc_layout scalar = dense(every_size[t], 0, NULL);
+        const slc_layout scalar = test_dense(test_every_size[t], 0, NULL);
         check_copy(*state, &scalar, &scalar);
     }
 }
 
 static void every_permutation(void **state) {
     const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
-    for (int64_t t = 0; t < TEST_COUNT(every_size); t++) {
+    for (int64_t t = 0; t < TEST_N_SIZES; t++) {
         for (int o = 0; o < 6; o++) {
-            const slc_layout from = dense(every_size[t], 3, (const int64_t[]){3, 35, 37});
+            const slc_layout from = test_dense(test_every_size[t], 3, (const int64_t[]){3, 35, 37});
             const slc_layout turned = slc_layout_permute(&from, orders[o]);
-            const slc_layout to = dense(every_size[t], 3, turned.shape);
+            const slc_layout to = test_dense(test_every_size[t], 3, turned.shape);
             check_copy(*state, &to, &turned);
             check_copy(*state, &turned, &to);
         }
@@ -95,23 +78,23 @@ static void transposes_past_a_block(void **state) {
     const int64_t edges[] = {1, 31, 32, 33, 65};
     for (int64_t y = 0; y < TEST_COUNT(edges); y++) {
         for (int64_t x = 0; x < TEST_COUNT(edges); x++) {
-            const slc_layout from = dense(SLC_C64, 2, (const int64_t[]){edges[y], edges[x]});
+            const slc_layout from = test_dense(SLC_C64, 2, (const int64_t[]){edges[y], edges[x]});
             const slc_layout turned = slc_layout_permute(&from, (const int[]){1, 0});
-            const slc_layout to = dense(SLC_C64, 2, turned.shape);
+            const slc_layout to = test_dense(SLC_C64, 2, turned.shape);
             check_copy(*state, &to, &turned);
         }
     }
 }
 
 static void sources_may_be_broadcast(void **state) {
-    for (int64_t t = 0; t < TEST_COUNT(every_size); t++) {
-        const slc_layout to = dense(every_size[t], 3, (const int64_t[]){4, 6, 7});
+    for (int64_t t = 0; t < TEST_N_SIZES; t++) {
+        const slc_layout to = test_dense(test_every_size[t], 3, (const int64_t[]){4, 6, 7});
         for (int d = 0; d < 3; d++) {
             slc_layout from = to;
             from.stride_bytes[d] = 0;
             check_copy(*state, &to, &from);
         }
-        const slc_layout constant = {.dtype = every_size[t],
+        const slc_layout constant = {.dtype = test_every_size[t],
                                      .rank = 3,
                                      .shape = {4, 6, 7},
                                      .offset_bytes = 48};
@@ -119,56 +102,71 @@ static void sources_may_be_broadcast(void **state) {
     }
 }
 
-/* A dense array of random shape, randomly cut, turned and walked backwards. */
-static slc_layout random_layout(uint64_t *random, slc_dtype dtype, int rank, const int64_t *shape) {
-    int order[SLC_MAX_RANK] = {0};
-    int64_t outer[SLC_MAX_RANK] = {0};
-    slc_box box = {.rank = rank};
-    for (int d = 0; d < rank; d++) {
-        order[d] = d;
+/* Any rank, element size, order, sign and stride of 0; by one thread and by several. */
+static void random_pairs(void **state) {
+    (void)state;
+    slc_pool *pool = NULL;
+    TEST_OK(slc_pool_create(3, &pool));
+    uint64_t random = 6;
+    for (int i = 0; i < 600; i++) {
+        const test_pair pair =
+            test_random_pair(&random, i % 3 == 0 ? TEST_PAIR_BROADCAST : TEST_PAIR_VIEWS);
+        char *src = test_allocate(pair.src_bytes);
+        char *dst = test_allocate(pair.dst_bytes);
+        test_fill(src, pair.src_bytes, (uint64_t)i);
+        memset(dst, UNTOUCHED, (size_t)pair.dst_bytes);
+        TEST_OK(i % 2 == 0 ? slc_copy_host(dst, &pair.dst, src, &pair.src)
+                           : slc_copy_host_parallel(pool, dst, &pair.dst, src, &pair.src));
+        test_expect_copied(&pair, dst, src, UNTOUCHED);
+        free(src);
+        free(dst);
     }
-    for (int d = rank - 1; d > 0; d--) {
-        const int64_t e = test_random_below(random, d + 1);
-        const int other = order[e];
-        order[e] = order[d];
-        order[d] = other;
-    }
-    for (int d = 0; d < rank; d++) {
-        box.origin[order[d]] = test_random_below(random, 2);
-        box.extent[order[d]] = shape[d];
-        outer[order[d]] = shape[d] + box.origin[order[d]] + test_random_below(random, 2);
-    }
-    const slc_layout whole = dense(dtype, rank, outer);
-    const slc_layout part = slc_layout_slice(&whole, &box);
-    slc_layout layout = slc_layout_permute(&part, order);
-    for (int d = 0; d < rank; d++) {
-        if (test_random_below(random, 3) == 0) {
-            layout = slc_layout_reverse(&layout, d);
-        }
-    }
-    return layout;
+    slc_pool_destroy(pool);
 }
 
-static void random_strides_of_both_signs(void **state) {
-    uint64_t random = 6;
-    for (int i = 0; i < 400; i++) {
-        const slc_dtype dtype = every_size[i % TEST_COUNT(every_size)];
-        const int rank = (int)test_random_below(&random, 6);
-        int64_t shape[SLC_MAX_RANK] = {0};
-        for (int d = 0; d < rank; d++) {
-            shape[d] = 1 + test_random_below(&random, 4);
-        }
-        const slc_layout from = random_layout(&random, dtype, rank, shape);
-        const slc_layout to = random_layout(&random, dtype, rank, shape);
-        check_copy(*state, &to, &from);
+/* Enough bytes to be cut into pieces and to go past the caches. Elements are their own number in
+ * the source. */
+static void check_large(slc_pool *pool, const slc_layout *whole, const slc_layout *view) {
+    const int64_t n = slc_layout_count(whole);
+    uint32_t *src = test_allocate(slc_layout_bytes(whole));
+    uint32_t *dst = test_allocate(slc_layout_bytes(view));
+    for (int64_t i = 0; i < n; i++) {
+        src[i] = (uint32_t)i;
     }
+    const slc_layout packed = test_dense(SLC_U32, view->rank, view->shape);
+    TEST_OK(slc_copy_host_parallel(pool, dst, &packed, src, view));
+    for (int64_t i = 0; i < slc_layout_count(view); i++) {
+        if (dst[i] != test_place_of(view, i) / 4) {
+            fail_msg("element %lld is %u", (long long)i, dst[i]);
+        }
+    }
+    free(src);
+    free(dst);
+}
+
+static void large_copies_on_a_pool(void **state) {
+    (void)state;
+    enum { LONG = 4101, SHORT = 5, MANY = 9000000 / SHORT * SHORT / 4 };
+    slc_pool *pool = NULL;
+    TEST_OK(slc_pool_create(3, &pool));
+    const slc_layout table = test_dense(SLC_U32, 2, (const int64_t[]){2101, LONG});
+    const slc_layout turned = slc_layout_permute(&table, (const int[]){1, 0});
+    check_large(pool, &table, &turned);
+    const slc_layout reversed = slc_layout_reverse(&table, 1);
+    check_large(pool, &table, &reversed);
+    const slc_layout list = test_dense(SLC_U32, 2, (const int64_t[]){MANY, SHORT});
+    const slc_box box = {.rank = 2, .origin = {0, 1}, .extent = {MANY, SHORT - 1}};
+    const slc_layout part = slc_layout_slice(&list, &box);
+    check_large(pool, &list, &part);
+    check_large(pool, &table, &table);
+    slc_pool_destroy(pool);
 }
 
 static void elements_need_no_alignment(void **state) {
-    slc_layout from = dense(SLC_C128, 2, (const int64_t[]){5, 6});
+    slc_layout from = test_dense(SLC_C128, 2, (const int64_t[]){5, 6});
     from.offset_bytes = 3;
     from.stride_bytes[0] = 6 * 16 + 1;
-    slc_layout to = dense(SLC_C128, 2, (const int64_t[]){5, 6});
+    slc_layout to = test_dense(SLC_C128, 2, (const int64_t[]){5, 6});
     to.offset_bytes = 1;
     to.stride_bytes[1] = 17;
     to.stride_bytes[0] = 6 * 17;
@@ -177,16 +175,16 @@ static void elements_need_no_alignment(void **state) {
 
 static void empty_copies_touch_nothing(void **state) {
     (void)state;
-    const slc_layout empty = dense(SLC_F32, 2, (const int64_t[]){0, 7});
+    const slc_layout empty = test_dense(SLC_F32, 2, (const int64_t[]){0, 7});
     TEST_OK(slc_copy_host(NULL, &empty, NULL, &empty));
 }
 
 static void pairs_that_do_not_match_are_refused(void **state) {
     memory *m = *state;
-    const slc_layout a = dense(SLC_F32, 2, (const int64_t[]){4, 6});
-    const slc_layout wide = dense(SLC_F32, 2, (const int64_t[]){4, 7});
-    const slc_layout flat = dense(SLC_F32, 1, (const int64_t[]){24});
-    const slc_layout doubles = dense(SLC_F64, 2, (const int64_t[]){4, 6});
+    const slc_layout a = test_dense(SLC_F32, 2, (const int64_t[]){4, 6});
+    const slc_layout wide = test_dense(SLC_F32, 2, (const int64_t[]){4, 7});
+    const slc_layout flat = test_dense(SLC_F32, 1, (const int64_t[]){24});
+    const slc_layout doubles = test_dense(SLC_F64, 2, (const int64_t[]){4, 6});
     slc_layout broadcast = a;
     broadcast.stride_bytes[0] = 0;
     TEST_FAILS(slc_copy_host(m->dst, &a, m->src, &wide), SLC_ERROR_ARGUMENT, "dimension 1");
@@ -201,7 +199,8 @@ int main(void) {
         cmocka_unit_test(every_permutation),
         cmocka_unit_test(transposes_past_a_block),
         cmocka_unit_test(sources_may_be_broadcast),
-        cmocka_unit_test(random_strides_of_both_signs),
+        cmocka_unit_test(random_pairs),
+        cmocka_unit_test(large_copies_on_a_pool),
         cmocka_unit_test(elements_need_no_alignment),
         cmocka_unit_test(empty_copies_touch_nothing),
         cmocka_unit_test(pairs_that_do_not_match_are_refused),

@@ -1,6 +1,6 @@
 /* The plan is carried out here by one plain loop over its units, and the result compared with what
  * the two layouts say element by element. So the kernels need only follow the plan. */
-#include "tests/support/test_support.h"
+#include "tests/support/test_layouts.h"
 
 #include "core/copy_plan.h"
 
@@ -9,16 +9,6 @@ enum { BUFFER_BYTES = 1 << 16 };
 static _Alignas(64) unsigned char source[BUFFER_BYTES];
 static _Alignas(64) unsigned char planned[BUFFER_BYTES];
 static _Alignas(64) unsigned char expected[BUFFER_BYTES];
-
-/* The address of element number `index` in C order. */
-static int64_t element_offset(const slc_layout *layout, int64_t index) {
-    int64_t offset = layout->offset_bytes;
-    for (int d = layout->rank - 1; d >= 0; d--) {
-        offset += index % layout->shape[d] * layout->stride_bytes[d];
-        index /= layout->shape[d];
-    }
-    return offset;
-}
 
 static void carry_out(const slci_copy_plan *plan, unsigned char *dst, const unsigned char *src) {
     int64_t n_units = 1;
@@ -53,35 +43,29 @@ static slci_copy_plan expect_same_copy(const slc_layout *dst, const slc_layout *
     slci_copy_plan_init(planned + dst_shift, dst, source + src_shift, src, &plan);
     carry_out(&plan, planned + dst_shift, source + src_shift);
     for (int64_t i = 0; i < slc_layout_count(dst); i++) {
-        memcpy(expected + dst_shift + element_offset(dst, i),
-               source + src_shift + element_offset(src, i), (size_t)slc_dtype_bytes(dst->dtype));
+        memcpy(expected + dst_shift + test_place_of(dst, i),
+               source + src_shift + test_place_of(src, i), (size_t)slc_dtype_bytes(dst->dtype));
     }
     assert_memory_equal(planned, expected, BUFFER_BYTES);
     return plan;
 }
 
-static slc_layout dense(slc_dtype dtype, int rank, const int64_t *shape) {
-    slc_layout layout;
-    TEST_OK(slc_layout_dense(dtype, rank, shape, &layout));
-    return layout;
-}
-
 static void dense_pairs_are_one_run(void **state) {
     (void)state;
-    const slc_layout layout = dense(SLC_F32, 3, (const int64_t[]){5, 7, 11});
+    const slc_layout layout = test_dense(SLC_F32, 3, (const int64_t[]){5, 7, 11});
     const slci_copy_plan plan = expect_same_copy(&layout, &layout, 4, 12);
     assert_int_equal(plan.way, SLCI_COPY_CONTIGUOUS);
     assert_int_equal(plan.n_bytes, 5 * 7 * 11 * 4);
-    const slc_layout one = dense(SLC_C128, 0, NULL);
+    const slc_layout one = test_dense(SLC_C128, 0, NULL);
     assert_int_equal(expect_same_copy(&one, &one, 0, 8).way, SLCI_COPY_CONTIGUOUS);
 }
 
 static void columns_of_a_table_are_pitched(void **state) {
     (void)state;
-    const slc_layout table = dense(SLC_F32, 2, (const int64_t[]){20, 30});
+    const slc_layout table = test_dense(SLC_F32, 2, (const int64_t[]){20, 30});
     const slc_box box = {.rank = 2, .origin = {3, 5}, .extent = {10, 8}};
     const slc_layout part = slc_layout_slice(&table, &box);
-    const slc_layout whole = dense(SLC_F32, 2, (const int64_t[]){10, 8});
+    const slc_layout whole = test_dense(SLC_F32, 2, (const int64_t[]){10, 8});
     const slci_copy_plan plan = expect_same_copy(&whole, &part, 0, 0);
     assert_int_equal(plan.way, SLCI_COPY_PITCHED);
     assert_int_equal(plan.src_stride[0], 30 * 4);
@@ -91,8 +75,8 @@ static void transposes_go_through_squares(void **state) {
     (void)state;
     const slc_dtype dtypes[] = {SLC_U8, SLC_F16, SLC_F32, SLC_C64, SLC_FIXED128};
     for (int64_t t = 0; t < TEST_COUNT(dtypes); t++) {
-        const slc_layout src = dense(dtypes[t], 3, (const int64_t[]){2, 33, 41});
-        const slc_layout turned = dense(dtypes[t], 3, (const int64_t[]){2, 41, 33});
+        const slc_layout src = test_dense(dtypes[t], 3, (const int64_t[]){2, 33, 41});
+        const slc_layout turned = test_dense(dtypes[t], 3, (const int64_t[]){2, 41, 33});
         const slc_layout dst = slc_layout_permute(&turned, (const int[]){0, 2, 1});
         const slci_copy_plan plan = expect_same_copy(&dst, &src, 0, 0);
         assert_int_equal(plan.way, SLCI_COPY_TRANSPOSE);
@@ -104,8 +88,8 @@ static void transposes_go_through_squares(void **state) {
 
 static void narrow_transposes_are_general(void **state) {
     (void)state;
-    const slc_layout src = dense(SLC_F64, 2, (const int64_t[]){100, 3});
-    const slc_layout turned = dense(SLC_F64, 2, (const int64_t[]){3, 100});
+    const slc_layout src = test_dense(SLC_F64, 2, (const int64_t[]){100, 3});
+    const slc_layout turned = test_dense(SLC_F64, 2, (const int64_t[]){3, 100});
     const slc_layout dst = slc_layout_permute(&turned, (const int[]){1, 0});
     assert_int_equal(expect_same_copy(&dst, &src, 0, 0).way, SLCI_COPY_GENERAL);
 }
@@ -113,10 +97,10 @@ static void narrow_transposes_are_general(void **state) {
 static void units_follow_alignment(void **state) {
     (void)state;
     /* Rows of 32 bytes, 64 apart, in two planes: wide accesses along the rows. */
-    const slc_layout table = dense(SLC_F32, 3, (const int64_t[]){2, 20, 16});
+    const slc_layout table = test_dense(SLC_F32, 3, (const int64_t[]){2, 20, 16});
     const slc_box box = {.rank = 3, .extent = {2, 10, 8}};
     const slc_layout part = slc_layout_slice(&table, &box);
-    const slc_layout whole = dense(SLC_F32, 3, (const int64_t[]){2, 10, 8});
+    const slc_layout whole = test_dense(SLC_F32, 3, (const int64_t[]){2, 10, 8});
     slci_copy_plan plan = expect_same_copy(&whole, &part, 0, 0);
     assert_int_equal(plan.way, SLCI_COPY_GENERAL);
     assert_int_equal(plan.unit_bytes, 16);
@@ -126,7 +110,7 @@ static void units_follow_alignment(void **state) {
     assert_int_equal(plan.unit_bytes, 4);
 
     /* Elements of 16 bytes on addresses of 8 are split. */
-    const slc_layout src = dense(SLC_C128, 2, (const int64_t[]){20, 20});
+    const slc_layout src = test_dense(SLC_C128, 2, (const int64_t[]){20, 20});
     const slc_layout dst = slc_layout_permute(&src, (const int[]){1, 0});
     plan = expect_same_copy(&dst, &src, 0, 8);
     assert_int_equal(plan.way, SLCI_COPY_GENERAL);
@@ -135,7 +119,7 @@ static void units_follow_alignment(void **state) {
 
 static void broadcasts_store_neighbours(void **state) {
     (void)state;
-    const slc_layout dst = dense(SLC_F32, 2, (const int64_t[]){17, 50});
+    const slc_layout dst = test_dense(SLC_F32, 2, (const int64_t[]){17, 50});
     slc_layout src = dst;
     src.stride_bytes[0] = 4;
     src.stride_bytes[1] = 0;
@@ -147,45 +131,65 @@ static void broadcasts_store_neighbours(void **state) {
     assert_int_equal(plan.dst_stride[plan.rank - 1], plan.unit_bytes);
 }
 
-/* Rank 0 to 5, permuted, sliced, reversed on either side, any dtype, any shift that it allows. */
+static void unsorted_plans_keep_the_order(void **state) {
+    (void)state;
+    const slc_layout src = test_dense(SLC_F64, 2, (const int64_t[]){40, 30});
+    const slc_layout turned = slc_layout_permute(&src, (const int[]){1, 0});
+    const slc_layout dst = test_dense(SLC_F64, 2, turned.shape);
+    slci_copy_plan plan;
+    slci_copy_plan_init_unsorted(&dst, &turned, &plan);
+    assert_int_equal(plan.way, SLCI_COPY_GENERAL);
+    assert_true(plan.is_unsorted);
+    for (int d = 0; d < 2; d++) {
+        assert_int_equal(plan.shape[d], turned.shape[d]);
+        assert_int_equal(plan.src_stride[d], turned.stride_bytes[d]);
+        assert_int_equal(plan.dst_stride[d], dst.stride_bytes[d]);
+    }
+}
+
+/* On the host a unit is an element, whatever its address. */
+static void host_plans_keep_elements_whole(void **state) {
+    (void)state;
+    slc_layout src = test_dense(SLC_C128, 2, (const int64_t[]){20, 30});
+    src.offset_bytes = 3;
+    const slc_layout turned = slc_layout_permute(&src, (const int[]){1, 0});
+    const slc_layout dst = test_dense(SLC_C128, 2, turned.shape);
+    slci_copy_plan plan;
+    slci_copy_plan_init_host(&dst, &turned, &plan);
+    assert_int_equal(plan.way, SLCI_COPY_TRANSPOSE);
+    assert_int_equal(plan.unit_bytes, 16);
+    slci_copy_plan_init(NULL, &dst, NULL, &turned, &plan);
+    assert_int_equal(plan.unit_bytes, 1);
+}
+
+/* A rotation by a right angle is a transpose with one side reversed; stores run forwards. */
+static void rotations_go_through_squares(void **state) {
+    (void)state;
+    const slc_layout src = test_dense(SLC_F32, 2, (const int64_t[]){40, 50});
+    const slc_layout turned = slc_layout_permute(&src, (const int[]){1, 0});
+    const slc_layout dst = test_dense(SLC_F32, 2, turned.shape);
+    for (int d = 0; d < 2; d++) {
+        const slc_layout rotated = slc_layout_reverse(&turned, d);
+        const slci_copy_plan plan = expect_same_copy(&dst, &rotated, 0, 0);
+        assert_int_equal(plan.way, SLCI_COPY_TRANSPOSE);
+        assert_int_equal(plan.dst_stride[0], 4);
+        assert_int_equal(plan.src_stride[1], 4);
+    }
+}
+
+/* Any rank, any dtype's size, any order and sign, any shift. */
 static void random_pairs_are_copied(void **state) {
     (void)state;
-    uint64_t seed = 20;
-    for (int round = 0; round < 3000; round++) {
-        const slc_dtype dtype = (slc_dtype)test_random_below(&seed, SLC_DTYPE_COUNT);
-        const int rank = (int)test_random_below(&seed, 6);
-        int64_t shape[SLC_MAX_RANK] = {0};
-        int order[SLC_MAX_RANK] = {0};
-        int64_t permuted[SLC_MAX_RANK] = {0};
-        slc_box box = {.rank = rank};
-        for (int d = 0; d < rank; d++) {
-            shape[d] = 1 + test_random_below(&seed, rank > 3 ? 4 : 12);
-            const int other = (int)test_random_below(&seed, d + 1);
-            order[d] = order[other];
-            order[other] = d;
+    uint64_t random = 20;
+    for (int round = 0; round < 2000; round++) {
+        const test_pair pair =
+            test_random_pair(&random, round % 3 == 0 ? TEST_PAIR_BROADCAST : TEST_PAIR_VIEWS);
+        const int64_t dst_shift = test_random_below(&random, 9);
+        const int64_t src_shift = test_random_below(&random, 9);
+        if (pair.dst_bytes + dst_shift <= BUFFER_BYTES &&
+            pair.src_bytes + src_shift <= BUFFER_BYTES) {
+            (void)expect_same_copy(&pair.dst, &pair.src, dst_shift, src_shift);
         }
-        for (int d = 0; d < rank; d++) {
-            permuted[d] = shape[order[d]];
-            box.origin[d] = test_random_below(&seed, shape[d]);
-            box.extent[d] = 1 + test_random_below(&seed, shape[d] - box.origin[d]);
-        }
-        /* dst is a permuted view with the shape of src. */
-        slc_layout src = dense(dtype, rank, shape);
-        const slc_layout base = dense(dtype, rank, permuted);
-        int back[SLC_MAX_RANK] = {0};
-        for (int d = 0; d < rank; d++) {
-            back[order[d]] = d;
-        }
-        slc_layout dst = slc_layout_permute(&base, back);
-        src = slc_layout_slice(&src, &box);
-        dst = slc_layout_slice(&dst, &box);
-        for (int d = 0; d < rank; d++) {
-            src = test_random_below(&seed, 4) == 0 ? slc_layout_reverse(&src, d) : src;
-            dst = test_random_below(&seed, 4) == 0 ? slc_layout_reverse(&dst, d) : dst;
-        }
-        const int64_t dst_shift = test_random_below(&seed, 9);
-        const int64_t src_shift = test_random_below(&seed, 9);
-        (void)expect_same_copy(&dst, &src, dst_shift, src_shift);
     }
 }
 
@@ -197,6 +201,9 @@ int main(void) {
         cmocka_unit_test(narrow_transposes_are_general),
         cmocka_unit_test(units_follow_alignment),
         cmocka_unit_test(broadcasts_store_neighbours),
+        cmocka_unit_test(unsorted_plans_keep_the_order),
+        cmocka_unit_test(host_plans_keep_elements_whole),
+        cmocka_unit_test(rotations_go_through_squares),
         cmocka_unit_test(random_pairs_are_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
