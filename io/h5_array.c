@@ -1,8 +1,9 @@
-/* A dataset as a source. HDF5 does the conversion to the machine's byte order, for which it is
- * asked for a type that it has made itself from the file's: the file's own where that is native
- * already, which costs nothing; else the same one with its parts little-endian. A complex number's
- * parts are found by the names that the file gives them, because HDF5 matches members by name and
- * leaves memory untouched where none fits. */
+/* A dataset as a source. The reader of chunks turns elements into the machine's form as it decodes them
+ * (io/h5_chunk_turn.h). Where HDF5 reads, it does the conversion, for which it is asked for a type that
+ * it has made itself from the file's: the file's own where that is native already, which costs nothing;
+ * else the same one with its parts little-endian. A complex number's parts are found by the names that
+ * the file gives them, because HDF5 matches members by name and leaves memory untouched where none
+ * fits. */
 #include "io/h5_array.h"
 
 #include <hdf5.h>
@@ -22,7 +23,7 @@ typedef struct h5_array {
     slci_file_stamp stamp;
     slci_h5_id file; /* 0: not open */
     slci_h5_dataset set;
-    pthread_mutex_t mutex; /* guards what follows: which chunks the next read finds decoded */
+    pthread_mutex_t mutex; /* guards what follows, which counts what HDF5 finds in its cache */
     slc_box last;          /* the box before; rank 0: none yet */
     bool can_keep_row;
 } h5_array;
@@ -99,6 +100,10 @@ static slc_status choose_memory_type(slci_h5_dataset *set) {
     if (is_native(&set->type)) {
         return SLC_OK;
     }
+    set->turn = (slci_turn){.part_bytes = set->type.part_bytes,
+                            .swaps_bytes = set->type.is_big_endian,
+                            .swaps_parts = set->type.kind == SLCI_ELEMENT_COMPLEX_FLOAT &&
+                                           set->type.real_offset != 0};
     slci_h5_lock();
     const hid_t stored = (hid_t)set->type_id;
     const hid_t memory = set->type.kind == SLCI_ELEMENT_COMPLEX_FLOAT
@@ -159,6 +164,8 @@ static slc_status open_array(h5_array *array, const slc_h5_array_options *option
     SLC_TRY(slci_h5_dataset_open(array->file, array->path, name, &array->set));
     SLC_TRY(describe(array));
     SLC_TRY(choose_memory_type(&array->set));
+    SLC_TRY(slci_h5_dataset_read_past(&array->set, options->log));
+    array->base.is_divisible = slci_h5_dataset_path(&array->set) != SLCI_H5_LIBRARY;
     return slci_h5_dataset_set_cache(array->file, &array->set, 0);
 }
 
@@ -166,32 +173,37 @@ static slc_status open_array(h5_array *array, const slc_h5_array_options *option
 
 /* HDF5 keeps a row of chunks for the box that goes on along the slowest dimension, not for one
  * beside the box before. */
-static void count_read(h5_array *array, const slc_box *box) {
-    slc_source_counters *counters = &array->base.counters;
-    int64_t n_chunks = 0;
-    int64_t stored_bytes = 0;
+static bool goes_on(h5_array *array, const slc_box *box) {
     (void)pthread_mutex_lock(&array->mutex);
-    bool goes_on = array->can_keep_row && array->last.rank == box->rank;
-    for (int d = 1; d < box->rank && goes_on; d++) {
-        goes_on =
+    bool is_next = array->can_keep_row && array->last.rank == box->rank;
+    for (int d = 1; d < box->rank && is_next; d++) {
+        is_next =
             array->last.origin[d] == box->origin[d] && array->last.extent[d] == box->extent[d];
     }
-    array->set.keeps_row = goes_on;
-    slci_h5_dataset_count(&array->set, box->origin, box->extent, &n_chunks, &stored_bytes);
     array->last = *box;
     (void)pthread_mutex_unlock(&array->mutex);
-    atomic_fetch_add(&counters->chunks_read, n_chunks);
-    atomic_fetch_add(&counters->chunks_decoded, array->set.is_filtered ? n_chunks : 0);
-    atomic_fetch_add(&counters->bytes_read, stored_bytes);
+    return is_next;
 }
 
-static slc_status array_read(slc_source *source, const slc_box *box, void *const *dst) {
+static slc_status array_read_part(slc_source *source, const slc_box *box, void *const *dst,
+                                  int part, int n_parts) {
     h5_array *array = (h5_array *)source;
     if (dst[0] == NULL || slc_box_count(box) == 0) {
         return SLC_OK;
     }
-    count_read(array, box);
-    return slci_h5_dataset_read(&array->set, box->origin, box->extent, dst[0]);
+    const slci_h5_part wanted = {.origin = box->origin,
+                                 .extent = box->extent,
+                                 .raw = dst[0],
+                                 .part = part,
+                                 .n_parts = n_parts};
+    if (array->set.chunks == NULL && part == 0) {
+        array->set.keeps_row = goes_on(array, box);
+    }
+    return slci_h5_dataset_read_part(&array->set, &wanted, &source->counters);
+}
+
+static slc_status array_read(slc_source *source, const slc_box *box, void *const *dst) {
+    return array_read_part(source, box, dst, 0, 1);
 }
 
 static int64_t array_next_unit(slc_source *source, int axis, int64_t index) {
@@ -221,6 +233,7 @@ static void array_destroy(slc_source *source) {
 }
 
 static const slc_source_ops array_ops = {.read = array_read,
+                                         .read_part = array_read_part,
                                          .next_unit = array_next_unit,
                                          .finish = array_finish,
                                          .destroy = array_destroy};
@@ -247,6 +260,18 @@ int64_t slc_h5_array_stored_bytes(const slc_source *source) {
 
 bool slc_h5_array_is_enum(const slc_source *source) {
     return set_of(source)->type.is_enum;
+}
+
+const char *slc_h5_array_reader(const slc_source *source, const char **why) {
+    const slci_h5_dataset *set = set_of(source);
+    *why = set->why;
+    return slci_h5_path_name(slci_h5_dataset_path(set));
+}
+
+int64_t slc_h5_array_reader_bytes(const slc_source *source, int n_threads) {
+    const slci_h5_dataset *set = set_of(source);
+    const int64_t n = set->chunks == NULL ? 1 : n_threads; /* HDF5 lets in one */
+    return slci_h5_dataset_index_bytes(set) + n * slci_h5_dataset_thread_bytes(set);
 }
 
 int64_t slc_h5_array_row_bytes(const slc_source *source, int axis) {

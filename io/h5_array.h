@@ -16,8 +16,10 @@
 
 #include "core/layout.h"
 #include "core/log.h"
+#include "core/pool.h"
 #include "core/source.h"
 #include "core/status.h"
+#include "io/h5_filter.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,27 +48,60 @@ SLC_API bool slc_h5_array_is_enum(const slc_source *source);
  * is filtered, so that nothing is gained from keeping them. */
 SLC_API int64_t slc_h5_array_row_bytes(const slc_source *source, int axis);
 
+/* Likewise: how it is read, "chunks" or "contiguous" past HDF5, by any number of threads at once, or
+ * "library" by HDF5, and then *why is one clause that says what stands against the others; "" else.
+ * Both live as long as the source. */
+SLC_API const char *slc_h5_array_reader(const slc_source *source, const char **why);
+
+/* Likewise: host memory that reading by so many threads takes at most, for index, decoders and
+ * buffers; without what slc_h5_array_set_cache is told to keep. */
+SLC_API int64_t slc_h5_array_reader_bytes(const slc_source *source, int n_threads);
+
 /* Makes the source keep that many decoded bytes, those read last, so that boxes which end within a
  * chunk need not decode it twice; before the first read of the dataset. At first it keeps none.
  * SLC_ERROR_MEMORY, SLC_ERROR_INPUT. */
 SLC_API SLC_MUST_USE slc_status slc_h5_array_set_cache(slc_source *source, int64_t bytes);
 
-/* A dataset to be written, alone in its file. All pointers are lent for the call. */
+/* A dataset to be written, alone in its file but for what a template brings. All pointers are lent for
+ * the call, the pool for the sink's life. */
 typedef struct slc_h5_array_output {
     const char *path;
     const char *dataset;         /* as above; groups on the way are made */
     slc_layout layout;           /* dense; complex numbers become compounds {r, i} */
-    int64_t chunk[SLC_MAX_RANK]; /* all zero: contiguous */
+    int64_t chunk[SLC_MAX_RANK]; /* all zero: contiguous; with a filter slc_h5_array_choose_chunk's */
+    slc_h5_filter filter;        /* zeros: none */
+    bool is_big_endian;          /* in the file; in memory elements are the machine's */
     bool overwrite;              /* may replace a file that exists */
+    /* (optional) A dataset whose attributes the new one gets; where that has the same type, an enum
+     * stays one. SLC_H5_FILTER_AS_INPUT means its filter. */
+    const char *template_path, *template_dataset;
+    slc_pool *pool;       /* encodes the chunks; NULL: the thread that writes does */
+    int64_t memory_bytes; /* for chunks that are under way; 0: slc_h5_array_output_bytes's choice */
 } slc_h5_array_output;
+
+/* Chunks for reading along the slowest dimension: as many whole rows as make about 2 MiB, or where a
+ * row alone is larger, equal parts of one. At most what a dimension has; 1 where it has nothing. */
+SLC_API void slc_h5_array_choose_chunk(const slc_layout *layout, int64_t chunk[SLC_MAX_RANK]);
+
+/* Puts what will be written in the place of what was left open: SLC_H5_FILTER_AS_INPUT, and the chunks
+ * of a filter without any. Create does the same. SLC_ERROR_INPUT and SLC_ERROR_UNSUPPORTED as for
+ * slc_h5_array_open, of the template. */
+SLC_API SLC_MUST_USE slc_status slc_h5_array_settle(slc_h5_array_output *output);
+
+/* Host memory that the sink takes at most, of a settled output: encoders, and chunks under way. 0
+ * without a filter. Less `memory_bytes` than the smallest that works counts as that. */
+SLC_API int64_t slc_h5_array_output_bytes(const slc_h5_array_output *output);
 
 /* Before anything is computed: that the file can be written, has room, and may have its name.
  * SLC_ERROR_OUTPUT; SLC_ERROR_ARGUMENT for a name or type that HDF5 cannot hold. */
 SLC_API SLC_MUST_USE slc_status slc_h5_array_check(const slc_h5_array_output *output);
 
-/* Makes the file under a temporary name, its whole size reserved, all elements zero. The commit
- * gives it its name; without one nothing is left. Equal contents are equal bytes: no times are
- * stored. The statuses are those of slc_h5_array_check, and SLC_ERROR_MEMORY. */
+/* Makes the file under a temporary name, all elements zero; without a filter its whole size is
+ * reserved. The commit gives it its name; without one nothing is left. Equal contents are equal bytes,
+ * whatever order and boxes they come in: no times are stored. With a filter the sink's units are the
+ * chunks, and an element may be written once; boxes that are whole chunks in C order are cheapest,
+ * others wait in memory and then in a nameless file beside the output. The statuses are those of
+ * slc_h5_array_check and slc_h5_array_settle, and SLC_ERROR_MEMORY. */
 SLC_API SLC_MUST_USE slc_status slc_h5_array_create(const slc_h5_array_output *output,
                                                     slc_sink **out);
 

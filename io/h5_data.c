@@ -1,5 +1,5 @@
-/* Boxes of datasets, as bytes. HDF5 is asked for the file's own element type, so that it copies and
- * does not convert. */
+/* Boxes of datasets, as bytes. Where io/h5_chunks.h may read them, it does; where not, HDF5 is asked
+ * for the file's own element type, so that it copies and does not convert. */
 #include "io/h5_data.h"
 
 #include <hdf5.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "io/h5_chunks.h"
 
 /* Slots of the chunk cache's hash table for each chunk that fits; the library's manual advises ten to
  * a hundred. */
@@ -120,6 +121,8 @@ slc_status slci_h5_dataset_open(slci_h5_id file, const char *path, const char *n
 }
 
 void slci_h5_dataset_close(slci_h5_dataset *dataset) {
+    slci_h5_chunks_destroy(dataset->chunks);
+    dataset->chunks = NULL;
     slci_h5_lock();
     if (dataset->type_id > 0) {
         (void)H5Tclose((hid_t)dataset->type_id);
@@ -136,9 +139,79 @@ static bool is_chunked(const slci_h5_dataset *dataset) {
     return dataset->rank > 0 && dataset->chunk[0] > 0;
 }
 
+/* ---- past the library ------------------------------------------------------------------------- */
+
+static slc_status create_chunks(slci_h5_dataset *dataset) {
+    const slci_h5_chunks_request request = {.path = dataset->path,
+                                            .name = dataset->name,
+                                            .dataset = dataset->id,
+                                            .type = dataset->type_id,
+                                            .rank = dataset->rank,
+                                            .shape = dataset->shape,
+                                            .chunk = dataset->chunk,
+                                            .element_bytes = dataset->type.bytes,
+                                            .turn = dataset->turn};
+    if (!slci_element_is_real(&dataset->type) && !slci_element_is_complex(&dataset->type)) {
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED, "its elements are no numbers");
+    }
+    slci_h5_lock();
+    slci_h5_codec_expect(dataset->codec_bytes);
+    const slc_status status = slci_h5_chunks_create(&request, &dataset->chunks);
+    slci_h5_unlock();
+    return status;
+}
+
+slc_status slci_h5_dataset_read_past(slci_h5_dataset *dataset, slc_log *log) {
+    const slc_status status = create_chunks(dataset);
+    if (status == SLC_ERROR_UNSUPPORTED) {
+        (void)snprintf(dataset->why, sizeof dataset->why, "%.191s", slc_status_message());
+        slc_log_detail(log, "%s: dataset %s is read by HDF5, one thread at a time: %s",
+                       dataset->path, dataset->name, dataset->why);
+        return SLC_OK;
+    }
+    SLC_TRY(status);
+    dataset->why[0] = '\0';
+    slc_log_detail(log, "%s: dataset %s is read by all threads, %s", dataset->path, dataset->name,
+                   slci_h5_path_name(slci_h5_dataset_path(dataset)));
+    return SLC_OK;
+}
+
+slci_h5_path slci_h5_dataset_path(const slci_h5_dataset *dataset) {
+    return dataset->chunks == NULL          ? SLCI_H5_LIBRARY
+           : dataset->chunks->index == NULL ? SLCI_H5_CONTIGUOUS
+                                            : SLCI_H5_CHUNKS;
+}
+
+const char *slci_h5_path_name(slci_h5_path path) {
+    static const char *const names[] = {[SLCI_H5_LIBRARY] = "library",
+                                        [SLCI_H5_CHUNKS] = "chunks",
+                                        [SLCI_H5_CONTIGUOUS] = "contiguous"};
+    return names[path];
+}
+
+int64_t slci_h5_dataset_index_bytes(const slci_h5_dataset *dataset) {
+    return dataset->chunks == NULL ? 0 : slci_h5_chunks_index_bytes(dataset->chunks);
+}
+
+int64_t slci_h5_dataset_thread_bytes(const slci_h5_dataset *dataset) {
+    if (dataset->chunks != NULL) {
+        return slci_h5_chunks_thread_bytes(dataset->chunks);
+    }
+    int64_t bytes = is_chunked(dataset) ? dataset->type.bytes : 0;
+    for (int d = 0; d < dataset->rank; d++) {
+        bytes *= dataset->chunk[d]; /* checked when the dataset was opened */
+    }
+    return bytes;
+}
+
+/* ---- the library's cache ---------------------------------------------------------------------- */
+
 slc_status slci_h5_dataset_set_cache(slci_h5_id file, slci_h5_dataset *dataset, int64_t bytes) {
     if (!is_chunked(dataset)) {
         return SLC_OK;
+    }
+    if (dataset->chunks != NULL) {
+        return slci_h5_chunks_keep(dataset->chunks, bytes);
     }
     int64_t chunk_bytes = dataset->type.bytes;
     for (int d = 0; d < dataset->rank; d++) {
@@ -230,28 +303,49 @@ static slc_status read_locked(const slci_h5_dataset *dataset, const int64_t *ori
     return status;
 }
 
-slc_status slci_h5_dataset_read(const slci_h5_dataset *dataset, const int64_t *origin,
-                                const int64_t *extent, void *raw) {
-    for (int d = 0; d < dataset->rank; d++) {
-        if (extent[d] == 0) {
-            return SLC_OK;
-        }
-    }
+static slc_status read_by_library(const slci_h5_dataset *dataset, const int64_t *origin,
+                                  const int64_t *extent, void *raw) {
     slci_h5_lock();
     const slc_status status = read_locked(dataset, origin, extent, raw);
     slci_h5_unlock();
     return status;
 }
 
-void slci_h5_dataset_count(slci_h5_dataset *dataset, const int64_t *origin, const int64_t *extent,
-                           int64_t *n_chunks, int64_t *stored_bytes) {
+static bool is_empty(const slci_h5_dataset *dataset, const int64_t *extent) {
+    for (int d = 0; d < dataset->rank; d++) {
+        if (extent[d] == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+slc_status slci_h5_dataset_read(const slci_h5_dataset *dataset, const int64_t *origin,
+                                const int64_t *extent, void *raw) {
+    if (is_empty(dataset, extent)) {
+        return SLC_OK;
+    }
+    if (dataset->chunks != NULL) {
+        slci_h5_chunk_counts counts = {0};
+        const slci_h5_chunk_box box = {.origin = origin, .extent = extent, .dst = raw};
+        return slci_h5_chunks_read(dataset->chunks, &box, &counts);
+    }
+    return read_by_library(dataset, origin, extent, raw);
+}
+
+/* ---- counting --------------------------------------------------------------------------------- */
+
+/* How many chunks HDF5 fetches for a box, and how many bytes are stored for them. A row of chunks that
+ * the box before ended in is not fetched again where the cache keeps it. Without chunks the box's own
+ * bytes and 0 chunks; without a filter its own bytes, since then only they are read. */
+static void count_by_library(slci_h5_dataset *dataset, const int64_t *origin, const int64_t *extent,
+                             slci_h5_chunk_counts *counts) {
     int64_t bytes = dataset->type.bytes;
     for (int d = 0; d < dataset->rank; d++) {
         bytes *= extent[d];
     }
-    *n_chunks = 0;
-    *stored_bytes = bytes;
-    if (!is_chunked(dataset) || bytes == 0) {
+    counts->stored_bytes = bytes;
+    if (!is_chunked(dataset)) {
         return;
     }
     const int64_t first = origin[0] / dataset->chunk[0];
@@ -269,7 +363,7 @@ void slci_h5_dataset_count(slci_h5_dataset *dataset, const int64_t *origin, cons
             if (H5Dget_chunk_storage_size((hid_t)dataset->id, at, &stored) >= 0) {
                 fetched_bytes += (int64_t)stored; /* a chunk never written has none */
             }
-            *n_chunks += 1;
+            counts->n_chunks += 1;
         }
         for (d = dataset->rank - 1; d >= 0; d--) {
             at[d] += (hsize_t)dataset->chunk[d];
@@ -282,17 +376,34 @@ void slci_h5_dataset_count(slci_h5_dataset *dataset, const int64_t *origin, cons
     dataset->kept_row = (origin[0] + extent[0] - 1) / dataset->chunk[0] + 1;
     (void)H5Eclear2(H5E_DEFAULT);
     slci_h5_unlock();
-    *stored_bytes = dataset->is_filtered ? fetched_bytes : bytes;
+    counts->n_decoded = dataset->is_filtered ? counts->n_chunks : 0;
+    counts->stored_bytes = dataset->is_filtered ? fetched_bytes : bytes;
 }
 
-void slci_h5_dataset_add_counts(slci_h5_dataset *dataset, const int64_t *origin,
-                                const int64_t *extent, slc_source_counters *counters) {
-    int64_t n_chunks = 0;
-    int64_t stored_bytes = 0;
-    slci_h5_dataset_count(dataset, origin, extent, &n_chunks, &stored_bytes);
-    atomic_fetch_add(&counters->chunks_read, n_chunks);
-    atomic_fetch_add(&counters->chunks_decoded, dataset->is_filtered ? n_chunks : 0);
-    atomic_fetch_add(&counters->bytes_read, stored_bytes);
+slc_status slci_h5_dataset_read_part(slci_h5_dataset *dataset, const slci_h5_part *part,
+                                     slc_source_counters *counters) {
+    slci_h5_chunk_counts counts = {0};
+    if (is_empty(dataset, part->extent)) {
+        return SLC_OK;
+    }
+    if (dataset->chunks != NULL) {
+        const slci_h5_chunk_box box = {.origin = part->origin,
+                                       .extent = part->extent,
+                                       .dst = part->raw,
+                                       .part = part->part,
+                                       .n_parts = part->n_parts};
+        SLC_TRY(slci_h5_chunks_read(dataset->chunks, &box, &counts));
+    } else if (part->part == 0) { /* HDF5's lock makes parts useless */
+        count_by_library(dataset, part->origin, part->extent, &counts);
+        SLC_TRY(read_by_library(dataset, part->origin, part->extent, part->raw));
+    }
+    if (counters == NULL) {
+        return SLC_OK;
+    }
+    atomic_fetch_add(&counters->chunks_read, counts.n_chunks);
+    atomic_fetch_add(&counters->chunks_decoded, counts.n_decoded);
+    atomic_fetch_add(&counters->bytes_read, counts.stored_bytes);
+    return SLC_OK;
 }
 
 void slci_h5_dataset_describe(const slci_h5_dataset *dataset, slc_vis_dataset *out) {
@@ -300,6 +411,9 @@ void slci_h5_dataset_describe(const slci_h5_dataset *dataset, slc_vis_dataset *o
     (void)snprintf(out->name, sizeof out->name, "%.63s", dataset->name);
     (void)snprintf(out->type, sizeof out->type, "%.63s", dataset->type_text);
     (void)snprintf(out->filters, sizeof out->filters, "%.127s", dataset->filters);
+    (void)snprintf(out->reader, sizeof out->reader, "%s",
+                   slci_h5_path_name(slci_h5_dataset_path(dataset)));
+    (void)snprintf(out->why, sizeof out->why, "%s", dataset->why);
     out->rank = dataset->rank;
     out->logical_bytes = dataset->type.bytes;
     out->stored_bytes = dataset->stored_bytes;

@@ -10,6 +10,7 @@
 #define SLC_IO_H5_DATA_H
 
 #include "core/box.h"
+#include "io/h5_chunk_turn.h"
 #include "io/h5_codec.h"
 #include "io/h5_file.h"
 #include "io/vis.h"
@@ -22,6 +23,16 @@ extern "C" {
 #define SLCI_H5_NAME_BYTES 128
 #define SLCI_H5_TEXT_BYTES 64
 #define SLCI_H5_FILTERS_BYTES 128
+#define SLCI_H5_WHY_BYTES 192
+
+struct slci_h5_chunks; /* io/h5_chunks.h */
+
+/* How a dataset is read. */
+typedef enum slci_h5_path {
+    SLCI_H5_LIBRARY,   /* by HDF5, one thread at a time; the dataset's `why` says why */
+    SLCI_H5_CHUNKS,    /* past HDF5, chunk by chunk */
+    SLCI_H5_CONTIGUOUS /* likewise, in one piece */
+} slci_h5_path;
 
 typedef struct slci_h5_dataset {
     const char *path; /* of the file, lent, for messages */
@@ -38,7 +49,10 @@ typedef struct slci_h5_dataset {
     int64_t chunk[SLC_MAX_RANK];         /* 0: not chunked */
     int64_t codec_bytes[SLCI_H5_CODECS]; /* what each codec must give for a chunk; 0: not known */
     int64_t stored_bytes;
-    bool keeps_row;   /* the library's cache holds a row of chunks, decoded */
+    struct slci_h5_chunks *chunks; /* NULL: HDF5 reads; owned */
+    slci_turn turn;                /* from the file's elements to those of type_id */
+    char why[SLCI_H5_WHY_BYTES];   /* HDF5 reads, in one clause; "" where it does not */
+    bool keeps_row;                /* the library's cache holds a row of chunks, decoded */
     int64_t kept_row; /* the last row of chunks that was read, plus 1; 0: none. With the lock */
 } slci_h5_dataset;
 
@@ -57,8 +71,16 @@ SLC_MUST_USE slc_status slci_h5_dataset_open(slci_h5_id file, const char *path, 
                                              slci_h5_dataset *out);
 void slci_h5_dataset_close(slci_h5_dataset *dataset);
 
-/* Room for the library's cache of decoded chunks: of filtered datasets only, the others are faster
- * without. */
+/* From here on the dataset is read past HDF5 if that is legal (io/h5_chunk_open.c), else `why` says why
+ * it is not, as a line of --verbose does. `type_id` and `turn` have been set. While nobody reads. Takes
+ * the lock. SLC_ERROR_MEMORY; SLC_ERROR_INPUT where the file cannot be read. */
+SLC_MUST_USE slc_status slci_h5_dataset_read_past(slci_h5_dataset *dataset, slc_log *log);
+
+slci_h5_path slci_h5_dataset_path(const slci_h5_dataset *dataset);
+const char *slci_h5_path_name(slci_h5_path path); /* "library", "chunks", "contiguous" */
+
+/* Room for decoded chunks that boxes ended in: of filtered datasets only, the others are faster
+ * without. While nobody reads. */
 SLC_MUST_USE slc_status slci_h5_dataset_set_cache(slci_h5_id file, slci_h5_dataset *dataset,
                                                   int64_t bytes);
 
@@ -67,21 +89,27 @@ SLC_MUST_USE slc_status slci_h5_dataset_set_cache(slci_h5_id file, slci_h5_datas
 int64_t slci_h5_dataset_chunk_row_bytes(const slci_h5_dataset *dataset, const int64_t *origin,
                                         const int64_t *extent);
 
-/* Reads the box into `raw` (dense, C order, the file's element type). Thread-safe: takes the lock.
- * SLC_ERROR_INPUT for damaged data. */
+/* Reads the box into `raw` (dense, C order, elements of type_id: the file's own, if nobody changed it).
+ * Thread-safe: takes the lock where HDF5 reads, and none otherwise. SLC_ERROR_INPUT for damaged data:
+ * file, dataset, chunk; SLC_ERROR_MEMORY. */
 SLC_MUST_USE slc_status slci_h5_dataset_read(const slci_h5_dataset *dataset, const int64_t *origin,
                                              const int64_t *extent, void *raw);
 
-/* To be called once for each box that is read: how many chunks it fetches and how many bytes are stored
- * for them. A row of chunks that the box before ended in is not fetched again where the cache keeps
- * it. Without chunks the box's own bytes and 0 chunks; without a filter its own bytes, since then only
- * they are read. Takes the lock. */
-void slci_h5_dataset_count(slci_h5_dataset *dataset, const int64_t *origin, const int64_t *extent,
-                           int64_t *n_chunks, int64_t *stored_bytes);
+/* The same for one of n_parts parts of a box, which threads share: together they are the box. What the
+ * part took is added to a source's counters (NULL: to nothing). */
+typedef struct slci_h5_part {
+    const int64_t *origin, *extent; /* [rank], of the whole box */
+    void *raw;                      /* likewise */
+    int part, n_parts;              /* 0 of 1: all of it */
+} slci_h5_part;
+SLC_MUST_USE slc_status slci_h5_dataset_read_part(slci_h5_dataset *dataset,
+                                                  const slci_h5_part *part,
+                                                  slc_source_counters *counters);
 
-/* The same, added to a source's counters. */
-void slci_h5_dataset_add_counts(slci_h5_dataset *dataset, const int64_t *origin,
-                                const int64_t *extent, slc_source_counters *counters);
+/* What reading takes besides the window of slci_h5_dataset_set_cache: once, and for each thread that
+ * reads. What HDF5 allocates is not known, and counted as one chunk. */
+int64_t slci_h5_dataset_index_bytes(const slci_h5_dataset *dataset);
+int64_t slci_h5_dataset_thread_bytes(const slci_h5_dataset *dataset);
 
 /* For `sluice info`. */
 void slci_h5_dataset_describe(const slci_h5_dataset *dataset, slc_vis_dataset *out);

@@ -119,7 +119,11 @@ slc_status slci_h5_get_number_or(slci_h5_id file, const char *path, const char *
     return SLC_OK;
 }
 
+/* A null dataset may be of any type. */
 static slc_status read_numbers(const slci_h5_dataset *dataset, int64_t n, double *out) {
+    if (n == 0) {
+        return SLC_OK;
+    }
     int64_t raw_bytes = 0;
     unsigned char *raw = NULL;
     if (slc_checked_mul(n, dataset->type.bytes, &raw_bytes)) {

@@ -27,12 +27,12 @@ static const struct {
     {6, "scaleoffset", NULL},
     {305, "lzo", NULL},
     {307, "bzip2", "hdf5-filter-plugin"},
-    {SLCI_H5_FILTER_LZF, "lzf", NULL},
+    {SLCI_FILTER_LZF, "lzf", NULL},
     {32001, "blosc", "hdf5-filter-plugin-blosc-serial"},
     {32004, "lz4", "hdf5-filter-plugin"},
-    {SLCI_H5_FILTER_BITSHUFFLE, "bitshuffle", NULL},
+    {SLCI_FILTER_BITSHUFFLE, "bitshuffle", NULL},
     {32013, "zfp", "hdf5-filter-plugin-zfp-serial"},
-    {SLCI_H5_FILTER_ZSTD, "zstd", NULL},
+    {SLCI_FILTER_ZSTD, "zstd", NULL},
     {32017, "sz", NULL},
     {32026, "blosc2", NULL},
 };
@@ -110,7 +110,7 @@ static slc_status check_filters(slci_h5_dataset *dataset, hid_t properties, int6
         if (H5Zfilter_avail((H5Z_filter_t)id) <= 0) {
             return refuse_filter(dataset, id, name);
         }
-        if (id == SLCI_H5_FILTER_BITSHUFFLE && n_values > SLCI_BITSHUFFLE_MODE &&
+        if (id == SLCI_FILTER_BITSHUFFLE && n_values > SLCI_BITSHUFFLE_MODE &&
             values[SLCI_BITSHUFFLE_MODE] != SLCI_BITSHUFFLE_BARE &&
             values[SLCI_BITSHUFFLE_MODE] != SLCI_BITSHUFFLE_LZ4 &&
             values[SLCI_BITSHUFFLE_MODE] != SLCI_BITSHUFFLE_ZSTD) {

@@ -52,6 +52,7 @@ typedef struct slc_image_meta {
     double epsilon;             /* SLCEPS */
     int64_t n_used, n_flagged;  /* SLCNVIS, SLCNFLAG */
     double weight_sum, abs_sum; /* SLCWSUM, SLCSABS */
+    const char *picture_text;   /* what a PNG says it shows; NULL: a plane of the sky; lent */
     int n_history;
     char history[SLC_IMAGE_HISTORY_LINES][72]; /* options that change the result, one a line */
 } slc_image_meta;

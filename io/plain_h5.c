@@ -76,6 +76,11 @@ slc_status slci_plain_h5_open(const char *path, slci_h5_id file, const slc_vis_o
     SLC_TRY_GOTO(failed, open_columns(plain));
     SLC_TRY_GOTO(failed, read_attributes(plain));
     SLC_TRY_GOTO(failed, slci_plain_check(plain, options));
+    for (int k = 0; k < SLCI_PLAIN_COLUMNS; k++) {
+        if (plain->columns[k].set.id != 0) {
+            SLC_TRY_GOTO(failed, slci_h5_dataset_read_past(&plain->columns[k].set, options->log));
+        }
+    }
     *out = &plain->base;
     return SLC_OK;
 failed:

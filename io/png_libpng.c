@@ -161,7 +161,8 @@ static void describe(png_job *job) {
                    (long long)meta->n_planes, (long long)meta->nx, (long long)meta->ny,
                    job->range.low, unit, SLCI_PNG_LOW_PERCENT, job->range.high, unit,
                    SLCI_PNG_HIGH_PERCENT, (long long)(meta->nx * meta->ny - job->range.n_finite));
-    slci_copy_ascii(line, job->description, sizeof job->description);
+    slci_copy_ascii(meta->picture_text != NULL ? meta->picture_text : line, job->description,
+                    sizeof job->description);
     slci_copy_ascii(meta->object, job->title, sizeof job->title);
 }
 

@@ -57,12 +57,17 @@ extern const slci_vis_part_ops slci_uvh5_ops;
 SLC_MUST_USE slc_status slci_uvh5_phase_read(slci_uvh5 *uvh5, const char *wanted);
 void slci_uvh5_phase_at(slci_uvh5 *uvh5, double jd, slc_log *log);
 
-/* uvh5_scan.c: reads rows of a row array as numbers or integers. */
+/* uvh5_scan.c: reads rows of a row array as numbers or integers. Counters may be NULL. */
 SLC_MUST_USE slc_status slci_uvh5_scan(slci_vis_part *part, slci_vis_sets *sets);
-SLC_MUST_USE slc_status slci_uvh5_rows_f64(const slci_h5_dataset *set, int64_t origin, int64_t n,
-                                           void *raw, double *out);
-SLC_MUST_USE slc_status slci_uvh5_rows_i64(const slci_h5_dataset *set, int64_t origin, int64_t n,
-                                           void *raw, int64_t *out);
+typedef struct slci_uvh5_rows {
+    int64_t origin, n;
+    void *raw; /* [n, 8 bytes]: for the numbers as they are stored */
+    slc_source_counters *counters;
+} slci_uvh5_rows;
+SLC_MUST_USE slc_status slci_uvh5_rows_f64(slci_h5_dataset *set, const slci_uvh5_rows *rows,
+                                           double *out);
+SLC_MUST_USE slc_status slci_uvh5_rows_i64(slci_h5_dataset *set, const slci_uvh5_rows *rows,
+                                           int64_t *out);
 
 /* uvh5_read.c */
 SLC_MUST_USE slc_status slci_uvh5_select(slci_vis_part *part, const slci_vis_selection *selection);

@@ -135,7 +135,7 @@ static void choose_type(slci_uvh5_copy *copy) {
     }
 }
 
-/* Whether every filter of visdata can be encoded here. Sluice's own LZF and bitshuffle cannot. */
+/* Whether every filter of visdata can be encoded here. Of Sluice's own, zstd alone can. */
 static slc_status check_filters(slci_uvh5_copy *copy) {
     bool can_encode = true;
     slci_h5_lock();
@@ -147,7 +147,8 @@ static slc_status check_filters(slci_uvh5_copy *copy) {
         size_t n_values = 0;
         const H5Z_filter_t id =
             H5Pget_filter2(list, (unsigned)k, &flags, &n_values, NULL, 0, NULL, NULL);
-        can_encode = can_encode && id != SLCI_H5_FILTER_LZF && id != SLCI_H5_FILTER_BITSHUFFLE &&
+        const slci_h5_codec codec = slci_h5_codec_of(id);
+        can_encode = can_encode && (codec == SLCI_H5_CODECS || codec == SLCI_H5_ZSTD) &&
                      H5Zget_filter_info(id, &about) >= 0 &&
                      (about & H5Z_FILTER_CONFIG_ENCODE_ENABLED) != 0;
     }

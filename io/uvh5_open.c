@@ -385,6 +385,20 @@ static slc_status check_horizon_frame(const slci_uvh5 *uvh5) {
     return SLC_OK;
 }
 
+/* From here on no dataset that grows with the rows needs HDF5 to be read, where that is legal. */
+static slc_status read_past(slci_uvh5 *uvh5, slc_log *log) {
+    slci_h5_dataset *const sets[] = {&uvh5->vis.set, &uvh5->flags.set,   &uvh5->nsamples.set,
+                                     &uvh5->uvw,     &uvh5->ant_1,       &uvh5->ant_2,
+                                     &uvh5->time,    &uvh5->integration, &uvh5->lst,
+                                     &uvh5->phase_id};
+    for (size_t k = 0; k < sizeof sets / sizeof sets[0]; k++) {
+        if (sets[k]->id != 0) {
+            SLC_TRY(slci_h5_dataset_read_past(sets[k], log));
+        }
+    }
+    return SLC_OK;
+}
+
 static slc_status read_header(slci_uvh5 *uvh5, const slc_vis_options *options) {
     SLC_TRY(read_version(uvh5, options->log));
     SLC_TRY(open_data(uvh5, options));
@@ -404,7 +418,7 @@ static slc_status read_header(slci_uvh5 *uvh5, const slc_vis_options *options) {
                         "%s: /Header/integration_time is missing, --weight-by-time needs it",
                         uvh5->base.path);
     }
-    return SLC_OK;
+    return read_past(uvh5, options->log);
 }
 
 static void destroy(slci_vis_part *part) {

@@ -260,7 +260,7 @@ static centre *find_id(centre *centres, int64_t n, int64_t id) {
 }
 
 /* Counts the rows of each centre. */
-static slc_status count_rows(const slci_uvh5 *uvh5, centre *centres, int64_t n) {
+static slc_status count_rows(slci_uvh5 *uvh5, centre *centres, int64_t n) {
     const int64_t n_rows = uvh5->base.header.n_rows;
     int64_t *ids = malloc((size_t)2 * SLCI_UVH5_PASS_ROWS * sizeof *ids);
     if (ids == NULL) {
@@ -271,7 +271,8 @@ static slc_status count_rows(const slci_uvh5 *uvh5, centre *centres, int64_t n) 
     centre *last = NULL;
     for (int64_t row = 0; row < n_rows && status == SLC_OK; row += SLCI_UVH5_PASS_ROWS) {
         const int64_t m = slc_min_i64(SLCI_UVH5_PASS_ROWS, n_rows - row);
-        status = slci_uvh5_rows_i64(&uvh5->phase_id, row, m, ids + SLCI_UVH5_PASS_ROWS, ids);
+        const slci_uvh5_rows rows = {.origin = row, .n = m, .raw = ids + SLCI_UVH5_PASS_ROWS};
+        status = slci_uvh5_rows_i64(&uvh5->phase_id, &rows, ids);
         for (int64_t k = 0; k < m && status == SLC_OK; k++) {
             last = last != NULL && last->id == ids[k] ? last : find_id(centres, n, ids[k]);
             if (last == NULL) {

@@ -1,8 +1,8 @@
 /* Rows of a UVH5 file, converted, selected and weighted.
  *
  * A run of rows is cut into blocks of a few megabytes that end at the borders of visdata's chunks
- * where they can. For each block the raw bytes of all datasets are read (inside HDF5's lock), then
- * converted and combined row by row (outside it, so that another thread may read meanwhile):
+ * where they can. For each block the raw bytes of all datasets are read, then converted and combined
+ * row by row. No lock is held meanwhile, unless HDF5 has to read (io/h5_chunk_open.c says when):
  *
  *     visdata --raw--> complex f64 [hand][channel] --+
  *     flags   --raw--> u8          [hand][channel] --+--> slci_vis_combine_row --> vis, weight
@@ -21,7 +21,7 @@
 #include "io/uvh5.h"
 #include "io/vis_combine.h"
 
-/* Raw bytes of a block: enough to hide HDF5's cost per call, little beside a tile. */
+/* Raw bytes of a block: enough to hide the cost of a call, little beside a tile. */
 #define BLOCK_BYTES ((int64_t)4 << 20)
 #define BLOCK_ROWS_MAX 65536
 #define ALIGNMENT 64
@@ -227,47 +227,70 @@ static bool wants_samples(const slci_vis_target *target) {
     return target->vis != NULL || target->weight != NULL;
 }
 
-static slc_status read_field(const slci_uvh5_field *field, int64_t row, int64_t n, void *raw) {
+/* One run of rows on its way: which, to where, and who counts. */
+typedef struct run {
+    slci_uvh5 *uvh5;
+    int64_t row, n;
+    const slci_vis_target *target;
+    const slci_uvh5_scratch *scratch;
+    slc_source_counters *counters;
+} run;
+
+static slc_status read_field(const run *r, slci_uvh5_field *field, void *raw) {
     int64_t origin[SLC_MAX_RANK];
     int64_t extent[SLC_MAX_RANK];
     memcpy(origin, field->origin, sizeof origin);
     memcpy(extent, field->extent, sizeof extent);
-    origin[0] = row;
-    extent[0] = n;
-    return slci_h5_dataset_read(&field->set, origin, extent, raw);
+    origin[0] = r->row;
+    extent[0] = r->n;
+    const slci_h5_part all = {.origin = origin, .extent = extent, .raw = raw, .n_parts = 1};
+    return slci_h5_dataset_read_part(&field->set, &all, r->counters);
 }
 
-static slc_status read_block(const slci_uvh5 *uvh5, int64_t row, int64_t n,
-                             const slci_vis_target *target, const slci_uvh5_scratch *scratch) {
+/* What decides whether a row is used, and with what weight. */
+static slc_status read_row_arrays(const run *r) {
+    slci_uvh5 *uvh5 = r->uvh5;
     const slci_vis_selection *selection = uvh5->selection;
-    const int64_t uvw_origin[2] = {row, 0};
-    const int64_t uvw_extent[2] = {n, 3};
-    SLC_TRY(slci_h5_dataset_read(&uvh5->uvw, uvw_origin, uvw_extent, scratch->uvw));
-    if (!wants_samples(target)) {
-        return SLC_OK;
-    }
-    if (target->vis != NULL) {
-        SLC_TRY(read_field(&uvh5->vis, row, n, scratch->vis));
-    }
-    SLC_TRY(read_field(&uvh5->flags, row, n, scratch->flags));
-    if (uvh5->nsamples.set.id != 0) {
-        SLC_TRY(read_field(&uvh5->nsamples, row, n, scratch->nsamples));
-    }
+    const slci_uvh5_rows rows = {.origin = r->row,
+                                 .n = r->n,
+                                 .raw = r->scratch->row_raw,
+                                 .counters = r->counters};
     if (!selection->use_autos) {
-        SLC_TRY(slci_uvh5_rows_i64(&uvh5->ant_1, row, n, scratch->row_raw, scratch->ant_1));
-        SLC_TRY(slci_uvh5_rows_i64(&uvh5->ant_2, row, n, scratch->row_raw, scratch->ant_2));
+        SLC_TRY(slci_uvh5_rows_i64(&uvh5->ant_1, &rows, r->scratch->ant_1));
+        SLC_TRY(slci_uvh5_rows_i64(&uvh5->ant_2, &rows, r->scratch->ant_2));
     }
     if (selection->has_times && uvh5->time.id != 0) {
-        SLC_TRY(slci_uvh5_rows_f64(&uvh5->time, row, n, scratch->row_raw, scratch->time));
+        SLC_TRY(slci_uvh5_rows_f64(&uvh5->time, &rows, r->scratch->time));
     }
     if (selection->weight_by_time && uvh5->integration.id != 0) {
-        SLC_TRY(
-            slci_uvh5_rows_f64(&uvh5->integration, row, n, scratch->row_raw, scratch->integration));
+        SLC_TRY(slci_uvh5_rows_f64(&uvh5->integration, &rows, r->scratch->integration));
     }
     if (uvh5->has_other_centres) {
-        SLC_TRY(slci_uvh5_rows_i64(&uvh5->phase_id, row, n, scratch->row_raw, scratch->phase_id));
+        SLC_TRY(slci_uvh5_rows_i64(&uvh5->phase_id, &rows, r->scratch->phase_id));
     }
     return SLC_OK;
+}
+
+static slc_status read_block(const run *r) {
+    slci_uvh5 *uvh5 = r->uvh5;
+    const int64_t uvw_origin[2] = {r->row, 0};
+    const int64_t uvw_extent[2] = {r->n, 3};
+    const slci_h5_part uvw = {.origin = uvw_origin,
+                              .extent = uvw_extent,
+                              .raw = r->scratch->uvw,
+                              .n_parts = 1};
+    SLC_TRY(slci_h5_dataset_read_part(&uvh5->uvw, &uvw, r->counters));
+    if (!wants_samples(r->target)) {
+        return SLC_OK;
+    }
+    if (r->target->vis != NULL) {
+        SLC_TRY(read_field(r, &uvh5->vis, r->scratch->vis));
+    }
+    SLC_TRY(read_field(r, &uvh5->flags, r->scratch->flags));
+    if (uvh5->nsamples.set.id != 0) {
+        SLC_TRY(read_field(r, &uvh5->nsamples, r->scratch->nsamples));
+    }
+    return read_row_arrays(r);
 }
 
 static bool is_selected(const slci_uvh5 *uvh5, const slci_uvh5_scratch *scratch, int64_t k) {
@@ -366,51 +389,6 @@ static int64_t block_end(const slci_uvh5 *uvh5, int64_t row, int64_t end) {
     return slc_min_i64(begin + uvh5->block_rows, end);
 }
 
-static void count_field(slci_h5_dataset *set, const int64_t *row_origin, const int64_t *row_extent,
-                        int64_t row, int64_t n, slc_source_counters *counters) {
-    int64_t origin[SLC_MAX_RANK] = {0};
-    int64_t extent[SLC_MAX_RANK] = {0};
-    for (int d = 1; d < set->rank; d++) {
-        origin[d] = row_origin == NULL ? 0 : row_origin[d];
-        extent[d] = row_extent == NULL ? set->shape[d] : row_extent[d];
-    }
-    origin[0] = row;
-    extent[0] = n;
-    slci_h5_dataset_add_counts(set, origin, extent, counters);
-}
-
-static void count_reads(slci_uvh5 *uvh5, int64_t row, int64_t n, const slci_vis_target *target,
-                        slc_source_counters *counters) {
-    const slci_vis_selection *selection = uvh5->selection;
-    const bool is_wanted = wants_samples(target);
-    const struct {
-        slci_uvh5_field *field;
-        bool is_read;
-    } fields[] = {{&uvh5->vis, target->vis != NULL},
-                  {&uvh5->flags, is_wanted},
-                  {&uvh5->nsamples, is_wanted && uvh5->nsamples.set.id != 0}};
-    const struct {
-        slci_h5_dataset *set;
-        bool is_read;
-    } rows[] = {{&uvh5->uvw, true},
-                {&uvh5->ant_1, is_wanted && !selection->use_autos},
-                {&uvh5->ant_2, is_wanted && !selection->use_autos},
-                {&uvh5->time, is_wanted && selection->has_times},
-                {&uvh5->integration, is_wanted && selection->weight_by_time},
-                {&uvh5->phase_id, is_wanted && uvh5->has_other_centres}};
-    for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++) {
-        if (fields[k].is_read) {
-            count_field(&fields[k].field->set, fields[k].field->origin, fields[k].field->extent,
-                        row, n, counters);
-        }
-    }
-    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
-        if (rows[k].is_read && rows[k].set->id != 0) {
-            count_field(rows[k].set, NULL, NULL, row, n, counters);
-        }
-    }
-}
-
 slc_status slci_uvh5_read(slci_vis_part *part, int64_t origin, int64_t n,
                           const slci_vis_target *target, slc_vis_counts *counts,
                           slc_source_counters *counters) {
@@ -420,15 +398,18 @@ slc_status slci_uvh5_read(slci_vis_part *part, int64_t origin, int64_t n,
     slc_status status = SLC_OK;
     for (int64_t row = origin; row < origin + n && status == SLC_OK;) {
         const int64_t end = block_end(uvh5, row, origin + n);
-        status = read_block(uvh5, row, end - row, target, scratch);
+        const run block = {.uvh5 = uvh5,
+                           .row = row,
+                           .n = end - row,
+                           .target = target,
+                           .scratch = scratch,
+                           .counters = counters};
+        status = read_block(&block);
         if (status == SLC_OK) {
             status = combine_block(uvh5, scratch, row, row - origin, end - row, target, counts);
         }
         row = end;
     }
     scratch_release(uvh5, scratch);
-    if (status == SLC_OK) {
-        count_reads(uvh5, origin, n, target, counters);
-    }
     return status;
 }

@@ -17,17 +17,23 @@ typedef struct pass {
     void *raw;
 } pass;
 
-slc_status slci_uvh5_rows_f64(const slci_h5_dataset *set, int64_t origin, int64_t n, void *raw,
-                              double *out) {
-    SLC_TRY(slci_h5_dataset_read(set, &origin, &n, raw));
-    slci_element_to_f64(&set->type, raw, set->type.bytes, n, out);
+static slc_status read_raw(slci_h5_dataset *set, const slci_uvh5_rows *rows) {
+    const slci_h5_part all = {.origin = &rows->origin,
+                              .extent = &rows->n,
+                              .raw = rows->raw,
+                              .n_parts = 1};
+    return slci_h5_dataset_read_part(set, &all, rows->counters);
+}
+
+slc_status slci_uvh5_rows_f64(slci_h5_dataset *set, const slci_uvh5_rows *rows, double *out) {
+    SLC_TRY(read_raw(set, rows));
+    slci_element_to_f64(&set->type, rows->raw, set->type.bytes, rows->n, out);
     return SLC_OK;
 }
 
-slc_status slci_uvh5_rows_i64(const slci_h5_dataset *set, int64_t origin, int64_t n, void *raw,
-                              int64_t *out) {
-    SLC_TRY(slci_h5_dataset_read(set, &origin, &n, raw));
-    slci_element_to_i64(&set->type, raw, set->type.bytes, n, out);
+slc_status slci_uvh5_rows_i64(slci_h5_dataset *set, const slci_uvh5_rows *rows, int64_t *out) {
+    SLC_TRY(read_raw(set, rows));
+    slci_element_to_i64(&set->type, rows->raw, set->type.bytes, rows->n, out);
     return SLC_OK;
 }
 
@@ -39,21 +45,22 @@ static double sidereal_time(double jd, double longitude_rad) {
     return angle < 0.0 ? angle + SLC_TWO_PI : angle;
 }
 
-static slc_status read_rows(const slci_uvh5 *uvh5, int64_t row, int64_t n,
+static slc_status read_rows(slci_uvh5 *uvh5, int64_t row, int64_t n,
                             const slci_vis_selection *selection, const pass *rows) {
-    SLC_TRY(slci_uvh5_rows_i64(&uvh5->ant_1, row, n, rows->raw, rows->ant_1));
-    SLC_TRY(slci_uvh5_rows_i64(&uvh5->ant_2, row, n, rows->raw, rows->ant_2));
+    const slci_uvh5_rows run = {.origin = row, .n = n, .raw = rows->raw};
+    SLC_TRY(slci_uvh5_rows_i64(&uvh5->ant_1, &run, rows->ant_1));
+    SLC_TRY(slci_uvh5_rows_i64(&uvh5->ant_2, &run, rows->ant_2));
     if (uvh5->time.id != 0) {
-        SLC_TRY(slci_uvh5_rows_f64(&uvh5->time, row, n, rows->raw, rows->time));
+        SLC_TRY(slci_uvh5_rows_f64(&uvh5->time, &run, rows->time));
     }
     if (uvh5->lst.id != 0) {
-        SLC_TRY(slci_uvh5_rows_f64(&uvh5->lst, row, n, rows->raw, rows->lst));
+        SLC_TRY(slci_uvh5_rows_f64(&uvh5->lst, &run, rows->lst));
     }
     if (uvh5->integration.id != 0) {
-        SLC_TRY(slci_uvh5_rows_f64(&uvh5->integration, row, n, rows->raw, rows->integration));
+        SLC_TRY(slci_uvh5_rows_f64(&uvh5->integration, &run, rows->integration));
     }
     if (uvh5->has_other_centres) {
-        SLC_TRY(slci_uvh5_rows_i64(&uvh5->phase_id, row, n, rows->raw, rows->phase_id));
+        SLC_TRY(slci_uvh5_rows_i64(&uvh5->phase_id, &run, rows->phase_id));
     }
     if (selection->has_uv_range) {
         const int64_t origin[2] = {row, 0};

@@ -152,7 +152,7 @@ static hid_t make_layout(const slc_uvh5_writer *writer, bool is_data, hid_t type
                  H5Pset_fill_time(list, H5D_FILL_TIME_ALLOC) >= 0;
     if (is_ok && writer->zstd_level > 0) {
         is_ok = H5Pset_shuffle(list) >= 0 &&
-                H5Pset_filter(list, SLCI_H5_FILTER_ZSTD, H5Z_FLAG_MANDATORY, 1, &level) >= 0;
+                H5Pset_filter(list, SLCI_FILTER_ZSTD, H5Z_FLAG_MANDATORY, 1, &level) >= 0;
     }
     if (!is_ok) {
         (void)H5Pclose(list);

@@ -104,6 +104,8 @@ typedef struct slc_vis_dataset {
     int64_t chunk[SLC_MAX_RANK]; /* 0: not chunked */
     char filters[128];           /* "shuffle, zstd (32015)"; "" for none */
     int64_t stored_bytes, logical_bytes;
+    char reader[16]; /* "chunks", "contiguous": by all threads; "library": by HDF5; "memory" */
+    char why[192];   /* it is left to HDF5, in one clause; else "" */
 } slc_vis_dataset;
 
 /* Opens and checks everything that can be checked without reading data: versions, shapes, types,

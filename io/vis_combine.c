@@ -7,13 +7,13 @@
 #include <string.h>
 
 /* The weight of a pair's mean: twice the harmonic sum, so equal weights w give w. */
-static double pair_weight(double wx, double wy) {
+static inline double pair_weight(double wx, double wy) {
     return wx > 0.0 && wy > 0.0 ? 2.0 / (1.0 / wx + 1.0 / wy) : 0.0;
 }
 
 /* The weight, and whether it was made from what no weight can be: negative or not finite. */
-static float sample_weight(const slci_vis_selection *selection, const slci_vis_row *row,
-                           int64_t channel, bool *is_bad) {
+static inline float sample_weight(const slci_vis_selection *selection, const slci_vis_row *row,
+                                  int64_t channel, bool *is_bad) {
     double weight = 1.0;
     bool is_good = row->factor >= 0.0;
     for (int k = 0; k < selection->n_used && row->nsamples[0] != NULL; k++) {
@@ -27,8 +27,8 @@ static float sample_weight(const slci_vis_selection *selection, const slci_vis_r
 }
 
 /* How many of the polarisations used are flagged. */
-static int count_flags(const slci_vis_selection *selection, const slci_vis_row *row,
-                       int64_t channel) {
+static inline int count_flags(const slci_vis_selection *selection, const slci_vis_row *row,
+                              int64_t channel) {
     int n = 0;
     for (int k = 0; k < selection->n_used && row->flags[0] != NULL; k++) {
         n += row->flags[k][channel] != 0;
@@ -37,8 +37,8 @@ static int count_flags(const slci_vis_selection *selection, const slci_vis_row *
 }
 
 /* The value in single precision; false where it is not finite. */
-static bool sample_value(const slci_vis_selection *selection, const slci_vis_row *row,
-                         int64_t channel, float *value) {
+static inline bool sample_value(const slci_vis_selection *selection, const slci_vis_row *row,
+                                int64_t channel, float *value) {
     double real = row->values[0][2 * channel];
     double imag = row->values[0][2 * channel + 1];
     if (selection->n_used == 2) {
@@ -82,7 +82,7 @@ bool slci_vis_combine_row(const slci_vis_selection *selection, const slci_vis_ro
     if (!row->is_selected) {
         return false;
     }
-    const double length = hypot(row->uvw[0], row->uvw[1]);
+    const double length = selection->has_uv_range ? hypot(row->uvw[0], row->uvw[1]) : 0.0;
     const bool has_place = is_finite(row);
     bool is_used = false;
     for (int64_t c = 0; c < selection->n_channels; c++) {

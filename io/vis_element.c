@@ -120,10 +120,23 @@ static double real_value(const slci_element *type, const unsigned char *src) {
     return is_signed || value >= 0 ? (double)value : (double)(uint64_t)value;
 }
 
+/* The size that nearly every file has. */
+static void real_from_f32(const unsigned char *src, int64_t stride_bytes, int64_t n, double *dst) {
+    for (int64_t k = 0; k < n; k++) {
+        float value;
+        memcpy(&value, src + k * stride_bytes, sizeof value);
+        dst[k] = (double)value;
+    }
+}
+
 void slci_element_to_f64(const slci_element *type, const void *src, int64_t stride_bytes, int64_t n,
                          double *dst) {
     assert(slci_element_is_real(type));
     const unsigned char *bytes = src;
+    if (type->kind == SLCI_ELEMENT_FLOAT && type->part_bytes == 4 && !type->is_big_endian) {
+        real_from_f32(bytes, stride_bytes, n, dst);
+        return;
+    }
     for (int64_t k = 0; k < n; k++) {
         dst[k] = real_value(type, bytes + k * stride_bytes);
     }

@@ -233,8 +233,8 @@ static slc_status fetch(slci_plain *plain, int k, int64_t row, int64_t n, unsign
     }
     const int64_t origin[2] = {row, selection->channel_begin};
     const int64_t extent[2] = {n, selection->n_channels};
-    SLC_TRY(slci_h5_dataset_read(set, origin, extent, buffer));
-    slci_h5_dataset_add_counts(set, origin, extent, counters);
+    const slci_h5_part all = {.origin = origin, .extent = extent, .raw = buffer, .n_parts = 1};
+    SLC_TRY(slci_h5_dataset_read_part(set, &all, counters));
     *out = buffer;
     *stride_bytes = (is_wide ? selection->n_channels : 1) * set->type.bytes;
     return SLC_OK;
@@ -394,6 +394,9 @@ static slc_status describe(slci_vis_part *part, int capacity, slc_vis_dataset *o
         if (has_column(plain, k)) {
             if (*n < capacity) {
                 slci_h5_dataset_describe(&plain->columns[k].set, &out[*n]);
+                if (plain->columns[k].memory != NULL) {
+                    (void)snprintf(out[*n].reader, sizeof out[*n].reader, "memory");
+                }
             }
             (*n)++;
         }

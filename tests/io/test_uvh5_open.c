@@ -293,6 +293,22 @@ static void missing_things_are_named(void **state) {
     }
 }
 
+/* A dataset without elements has a type all the same, which may be no number. */
+static void null_arrays_of_text_are_refused(void **state) {
+    const test_place *self = *state;
+    const hid_t file = H5Fopen(self->path, H5F_ACC_RDWR, H5P_DEFAULT);
+    assert_true(file >= 0 && H5Ldelete(file, "/Header/freq_array", H5P_DEFAULT) >= 0);
+    const hid_t space = H5Screate(H5S_NULL);
+    const hid_t set = H5Dcreate2(file, "/Header/freq_array", H5T_C_S1, space, H5P_DEFAULT,
+                                 H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(set >= 0);
+    H5Dclose(set);
+    H5Sclose(space);
+    H5Fclose(file);
+    TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_INPUT,
+               "/Header/freq_array holds 0 numbers");
+}
+
 static void versions_are_known_or_refused(void **state) {
     const test_place *self = *state;
     static const char *const good[] = {"0.1", "1.0", "1.1", "1.2", "1.9"};
@@ -454,6 +470,7 @@ int main(void) {
         CASE(reads_spectral_windows),
         CASE(contradictions_are_refused),
         CASE(missing_things_are_named),
+        CASE(null_arrays_of_text_are_refused),
         CASE(versions_are_known_or_refused),
         CASE(rows_that_are_not_finite_are_dropped),
         CASE(compressed_chunks_are_read),
