@@ -73,6 +73,7 @@ static void write_stats(slci_json *json, const slc_gather_result *result) {
     slci_json_i64(json, "chunks_read", result->chunks_read);
     slci_json_i64(json, "chunks_decoded", result->chunks_decoded);
     slci_json_i64(json, "bytes_stored", result->bytes_stored);
+    slci_stats_reader(json, &result->reader);
     slci_stats_moved(json, report);
     slci_json_i64(json, "bytes_written", report->bytes_written);
     slci_json_open(json, "seconds", '{');
@@ -135,21 +136,9 @@ static void touches_line(FILE *out, const slc_gather_result *result) {
                   device, mapped);
 }
 
-/* The plan counts all tiles: of those that hold no index neither bytes nor time are spent. */
-static slc_plan as_run(const slc_gather_result *result) {
-    slc_plan plan = result->plan;
-    if (result->tile_share < 1) {
-        plan.bytes_read = (int64_t)(result->tile_share * (double)plan.bytes_read);
-        plan.bytes_h2d = (int64_t)(result->tile_share * (double)plan.bytes_h2d);
-        plan.seconds_total *= result->tile_share;
-    }
-    return plan;
-}
-
 static void plan_to(FILE *out, const void *context) {
     const slc_gather_result *result = context;
-    const slc_plan run = as_run(result);
-    const slc_plan *plan = &run;
+    const slc_plan *plan = &result->plan;
     char slots[SLCI_TEXT_BYTES];
     (void)fprintf(out, "plan for %s\n", result->device_name);
     shape_line(out, "data", &result->data);

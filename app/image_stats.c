@@ -1,4 +1,5 @@
 /* What a run did, for machines (JSON) and for people (the plan). docs/stats.md explains every key. */
+#include <math.h>
 #include <stdio.h>
 
 #include "app/image.h"
@@ -35,6 +36,8 @@ static void write_plan(slci_json *json, const slc_image_result *result) {
     slci_json_i64(json, "host_peak_bytes", result->memory.host_planned_bytes);
     slci_json_i64(json, "ram_smallest_bytes", result->memory.smallest_ram_bytes);
     slci_stats_plan_cost(json, plan);
+    slci_json_f64(json, "reader_bytes_per_second",
+                  result->read_bytes_per_s > 0 ? result->read_bytes_per_s : (double)NAN);
     slci_json_f64(json, "overlap", slc_engine_overlap(&expected));
     slci_json_i64(json, "visibilities_used", result->n_planned);
     slci_json_i64(json, "visibilities_flagged", result->n_planned_flagged);
@@ -56,6 +59,7 @@ static void write_stats(slci_json *json, const slc_image_result *result) {
     slci_json_i64(json, "chunks_read", result->chunks_read);
     slci_json_i64(json, "chunks_decoded", result->chunks_decoded);
     slci_json_i64(json, "bytes_stored", result->bytes_stored);
+    slci_stats_reader(json, &result->reader);
     slci_stats_moved(json, report);
     write_seconds(json, result);
     slci_json_f64(json, "overlap", slc_engine_overlap(report));
@@ -114,6 +118,12 @@ static void plan_to(FILE *file, const void *context) {
                              : " at most (--ram)");
     slci_stats_byte_line(file, "output", result->output_bytes, " a file");
     slci_stats_byte_line(file, "read and decoded", plan->bytes_read, "");
+    if (result->read_bytes_per_s > 0) {
+        slci_stats_byte_line(file, "reader", (int64_t)result->read_bytes_per_s,
+                             " a second, about, as the survey was read");
+    } else {
+        (void)fprintf(file, "  %-22s as assumed\n", "reader");
+    }
     slci_stats_byte_line(file, "to the device", plan->bytes_h2d, "");
     slci_stats_byte_line(file, "from the device", plan->bytes_d2h, "");
     slci_stats_time_line(file, plan);

@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
+#include "core/print.h"
 #include "core/units.h"
+#include "io/h5_array.h"
 
 void slci_stats_memory(slci_json *json, const slc_run_memory *memory,
                        const slc_engine_report *report) {
@@ -21,6 +23,20 @@ void slci_stats_numerics(slci_json *json, const slc_numerics *record) {
         slci_json_text(json, record->name[i], record->value[i]);
     }
     slci_json_close(json, '}');
+}
+
+void slci_stats_reader(slci_json *json, const slc_run_reader *reader) {
+    slci_json_open(json, "reader", '{');
+    slci_json_text(json, "path", reader->path);
+    slci_json_text(json, "why", reader->why);
+    slci_json_close(json, '}');
+}
+
+void slci_stats_take_reader(const slc_source *source, slc_run_reader *out) {
+    const char *why = NULL;
+    const char *path = slc_h5_array_reader(source, &why);
+    (void)slci_print(out->path, sizeof out->path, "%s", path);
+    (void)slci_print(out->why, sizeof out->why, "%s", why);
 }
 
 void slci_stats_moved(slci_json *json, const slc_engine_report *report) {

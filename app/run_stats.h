@@ -28,6 +28,12 @@ void slci_stats_memory(slci_json *json, const slc_run_memory *memory,
 /* numerics, one key an entry of the record. */
 void slci_stats_numerics(slci_json *json, const slc_numerics *record);
 
+/* reader: path and why. */
+void slci_stats_reader(slci_json *json, const slc_run_reader *reader);
+
+/* Of a source of slc_h5_array_open. */
+void slci_stats_take_reader(const slc_source *source, slc_run_reader *out);
+
 /* bytes_read … bytes_d2h. */
 void slci_stats_moved(slci_json *json, const slc_engine_report *report);
 

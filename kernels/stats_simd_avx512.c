@@ -1,0 +1,41 @@
+/* The loops over a block for AVX-512, whose vectors hold all lanes. The target holds for this file
+ * alone, so one binary runs on every processor; the loops are chosen at run time. */
+#include <stddef.h>
+
+#include "kernels/stats_internal.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#pragma GCC optimize("O3")
+#pragma GCC target("avx512f,avx512vl,avx512dq,prefer-vector-width=512")
+
+#include "kernels/stats_simd_body.h"
+
+static inline void square_error(const lanes *x, const lanes *square, lanes *error) {
+    const __m512d value = *(const __m512d *)x;
+    *(__m512d *)error = _mm512_fmsub_pd(value, value, *(const __m512d *)square);
+}
+
+static bool is_supported(void) {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512dq");
+}
+
+#else
+
+#pragma GCC optimize("O3")
+
+#include "kernels/stats_simd_body.h"
+#include "kernels/stats_split_body.h"
+
+static bool is_supported(void) {
+    return false;
+}
+
+#endif
+
+const slci_stats_simd slci_stats_simd_avx512 = {.name = "avx512",
+                                                .is_supported = is_supported,
+                                                SLCI_STATS_SIMD_LOOPS};

@@ -1,0 +1,24 @@
+/* The loops over a block for any processor, and the choice among the sets that were compiled. */
+#include <stddef.h>
+
+#include "kernels/stats_internal.h"
+
+#pragma GCC optimize("O3")
+
+#include "kernels/stats_simd_body.h"
+#include "kernels/stats_split_body.h"
+
+static bool is_supported(void) {
+    return true;
+}
+
+const slci_stats_simd slci_stats_simd_plain = {.name = "plain",
+                                               .is_supported = is_supported,
+                                               SLCI_STATS_SIMD_LOOPS};
+
+const slci_stats_simd *slci_stats_simd_get(void) {
+    if (slci_stats_simd_avx512.is_supported()) {
+        return &slci_stats_simd_avx512;
+    }
+    return slci_stats_simd_avx2.is_supported() ? &slci_stats_simd_avx2 : &slci_stats_simd_plain;
+}

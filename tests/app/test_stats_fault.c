@@ -1,0 +1,99 @@
+/* Every call of every kind fails once, at every place where a run of statistics makes it: one clear
+ * error of the right class, every thread joined, no file and no object of HDF5 left open. */
+#include <hdf5.h>
+
+#include "app/stats.h"
+#include "tests/support/test_faults.h"
+#include "tests/support/test_job_faults.h"
+#include "tests/support/test_uvh5.h"
+
+enum { N_DATA = 30000, N_BINS = 7 };
+
+typedef struct place {
+    char data[TEST_PATH_BYTES], results[TEST_PATH_BYTES];
+    char in[TEST_PATH_BYTES];
+} place;
+
+/* [30000, 2] in deflated chunks. */
+static int make(void **state) {
+    place *self = test_allocate((int64_t)sizeof *self);
+    const int64_t shape[2] = {N_DATA, 2};
+    const hsize_t chunk[2] = {5000, 2};
+    float *data = test_allocate(N_DATA * 2 * 4);
+    test_directory_create(self->data);
+    test_directory_create(self->results);
+    test_fault_set_outputs(self->results);
+    test_join(self->data, "in.h5", self->in);
+    test_fill_f32(data, N_DATA * 2, 2);
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    assert_true(H5Pset_chunk(properties, 2, chunk) >= 0 && H5Pset_deflate(properties, 1) >= 0);
+    test_h5_put(self->in, "/data", H5T_IEEE_F32BE, H5T_NATIVE_FLOAT, 2, shape, properties, data);
+    H5Pclose(properties);
+    free(data);
+    *state = self;
+    return 0;
+}
+
+static int remove_place(void **state) {
+    place *self = *state;
+    test_directory_remove(self->data);
+    test_directory_remove(self->results);
+    free(self);
+    return 0;
+}
+
+/* One pass, and all that there are; the last one is only there because its device is not tried. A
+ * reader that is refused memory for its fast way may take another, as AUTO allows. */
+static const slc_sparse_choice ways[] = {SLC_SPARSE_AUTO, SLC_SPARSE_AUTO, SLC_SPARSE_AUTO};
+
+static slc_status run_once(const void *context, int64_t way, slc_device *device) {
+    const place *self = context;
+    static const double quantiles[2] = {0.1, 0.7};
+    slc_stats_number values[2];
+    double edges[N_BINS + 1];
+    int64_t bins[N_BINS + 2];
+    slc_stats_result result;
+    const slc_stats_options options = {.in = {.path = self->in, .dataset = "/data"},
+                                       .no_median = way == 0,
+                                       .n_quantiles = way == 0 ? 0 : 2,
+                                       .quantiles = quantiles,
+                                       .quantile_values = values,
+                                       .n_bins = N_BINS,
+                                       .edges = edges,
+                                       .bins = bins,
+                                       .run = {.vram_bytes = 200000,
+                                               .ram_bytes = 8 << 20,
+                                               .device = SLC_CHOOSE_HOST,
+                                               .n_threads = 2,
+                                               .use_device = device}};
+    return slc_stats_run(&options, &result);
+}
+
+static test_job_faults faults_of(const place *self) {
+    return (test_job_faults){.context = self,
+                             .run = run_once,
+                             .results = self->results,
+                             .ways = ways,
+                             .n_ways = TEST_COUNT(ways),
+                             .has_no_output = true};
+}
+
+static void every_call(void **state) {
+    const test_job_faults job = faults_of(*state);
+    test_job_fail_calls(&job);
+}
+
+static void every_device_call(void **state) {
+    const test_job_faults job = faults_of(*state);
+    test_job_fail_device_calls(&job);
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, make, remove_place)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(every_call),
+        CASE(every_device_call),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
