@@ -13,15 +13,24 @@ static const char *find_divider(const char *text) {
     return found;
 }
 
-slc_status slci_dataset_name_parse(const char *text, slci_dataset_name *out) {
+/* Where the slice begins: the last bracket that opens, if the text ends with one that closes; else
+ * the text's end. */
+static const char *find_slice(const char *text) {
+    const size_t length = strlen(text);
+    const char *open = length > 0 && text[length - 1] == ']' ? strrchr(text, '[') : NULL;
+    return open != NULL ? open : text + length;
+}
+
+/* Path and dataset, the latter ending at `end`. */
+static slc_status parse_names(const char *text, const char *end, slci_dataset_name *out) {
     const char *divider = find_divider(text);
-    if (divider == NULL || divider == text || divider[2] == '\0') {
+    if (divider == NULL || divider == text || divider + 2 >= end) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
                         "'%.80s' names no dataset: expected FILE:/DATASET, such as in.h5:/data",
                         text);
     }
     const size_t path_bytes = (size_t)(divider - text);
-    const size_t dataset_bytes = strlen(divider + 1);
+    const size_t dataset_bytes = (size_t)(end - divider - 1);
     if (path_bytes >= sizeof out->path || dataset_bytes >= sizeof out->dataset) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
                         "'%.80s...' is too long: the file's name has %zu bytes of %zu, the "
@@ -31,6 +40,26 @@ slc_status slci_dataset_name_parse(const char *text, slci_dataset_name *out) {
     }
     memcpy(out->path, text, path_bytes);
     out->path[path_bytes] = '\0';
-    memcpy(out->dataset, divider + 1, dataset_bytes + 1);
+    memcpy(out->dataset, divider + 1, dataset_bytes);
+    out->dataset[dataset_bytes] = '\0';
     return SLC_OK;
+}
+
+slc_status slci_dataset_name_parse(const char *text, slci_dataset_name *out) {
+    const char *slice = find_slice(text);
+    if (*slice != '\0') {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "'%.80s': a slice cannot stand here, only a whole dataset", text);
+    }
+    out->slice = (slc_slice){0};
+    return parse_names(text, slice, out);
+}
+
+slc_status slci_dataset_name_parse_slice(const char *text, slci_dataset_name *out) {
+    const char *slice = find_slice(text);
+    out->slice = (slc_slice){0};
+    if (*slice != '\0') {
+        SLC_TRY(slc_slice_parse(slice, &out->slice));
+    }
+    return parse_names(text, slice, out);
 }

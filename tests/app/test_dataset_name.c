@@ -39,11 +39,34 @@ static void long_names_are_refused(void **state) {
     TEST_OK(slci_dataset_name_parse(text, &name));
 }
 
+static void a_slice_ends_the_name(void **state) {
+    (void)state;
+    slci_dataset_name name;
+    TEST_OK(slci_dataset_name_parse_slice("in.h5:/a/b[1:5, ..., -1]", &name));
+    assert_string_equal(name.path, "in.h5");
+    assert_string_equal(name.dataset, "/a/b");
+    assert_int_equal(name.slice.n_parts, 3);
+    TEST_OK(slci_dataset_name_parse_slice("in.h5:/a", &name));
+    assert_int_equal(name.slice.n_parts, 0);
+    /* Of a dataset that is called /a[0]. */
+    TEST_OK(slci_dataset_name_parse_slice("in[1].h5:/a[0][...]", &name));
+    assert_string_equal(name.path, "in[1].h5");
+    assert_string_equal(name.dataset, "/a[0]");
+    assert_int_equal(name.slice.n_parts, 1);
+    TEST_FAILS(slci_dataset_name_parse_slice("in.h5:/a[x]", &name), SLC_ERROR_ARGUMENT,
+               "'x' in a slice");
+    TEST_FAILS(slci_dataset_name_parse_slice("in.h5:/[1]", &name), SLC_ERROR_ARGUMENT,
+               "names no dataset");
+    TEST_FAILS(slci_dataset_name_parse("in.h5:/a[1]", &name), SLC_ERROR_ARGUMENT,
+               "a slice cannot stand here");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(divides_at_the_last_colon),
         cmocka_unit_test(parts_must_be_there),
         cmocka_unit_test(long_names_are_refused),
+        cmocka_unit_test(a_slice_ends_the_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,68 @@
+/* A dataset or a slice of one, seen by a job. What the planner asks about the slice's dimensions is
+ * answered by those of the dataset that they are of. */
+#include "app/array_job.h"
+
+#include "core/checked.h"
+#include "io/h5_array.h"
+
+slc_status slci_array_open_as(const slc_array_name *name, const slc_source_view *as, slc_log *log,
+                              slci_array *out) {
+    const slc_h5_array_options options = {.path = name->path, .dataset = name->dataset, .log = log};
+    slci_array array = {0};
+    SLC_TRY(slc_h5_array_open(&options, &array.file));
+    array.source = array.file;
+    slc_status status =
+        slc_slice_resolve(&name->slice, array.file->name, &array.file->fields[0], &array.view);
+    if (status == SLC_OK && (name->slice.n_parts > 0 || as != NULL)) {
+        slc_source_view view = as != NULL ? *as : (slc_source_view){0};
+        view.slice = name->slice;
+        status = slc_source_slice(array.file, &view, &array.source);
+    }
+    if (status != SLC_OK) {
+        slc_source_destroy(array.file);
+        return status;
+    }
+    *out = array;
+    return SLC_OK;
+}
+
+slc_status slci_array_open(const slc_array_name *name, slc_log *log, slci_array *out) {
+    return slci_array_open_as(name, NULL, log, out);
+}
+
+void slci_array_close(slci_array *array) {
+    if (array->source != array->file) {
+        slc_source_destroy(array->source);
+    }
+    slc_source_destroy(array->file);
+    *array = (slci_array){0};
+}
+
+void slci_array_hold(const slci_array *array, slci_machine *machine) {
+    /* The engine's own thread reads too, where it waits for the pool. */
+    const int n_threads = slc_pool_size(machine->pool) + 1;
+    (void)slci_machine_hold(machine, slc_h5_array_reader_bytes(array->file, n_threads),
+                            "reading chunks");
+    if (array->source != array->file) {
+        (void)slci_machine_hold(machine, n_threads * slc_source_slice_bytes(array->source),
+                                "slices");
+    }
+}
+
+int64_t slci_array_unit(const slci_array *array, int d) {
+    const int64_t n = array->source->fields[0].shape[d];
+    /* The first unit of a slice may be cut short, so the one behind it counts where there is one. */
+    const int64_t first = n > 0 ? slc_source_next_unit(array->source, d, 0) : 1;
+    const int64_t second = first < n ? slc_source_next_unit(array->source, d, first) - first : 0;
+    const int64_t unit = slc_max_i64(first, second);
+    return unit > 1 ? unit : 0;
+}
+
+double slci_array_stored_share(const slci_array *array) {
+    const int64_t bytes = slc_layout_bytes(&array->file->fields[0]);
+    return bytes > 0 ? (double)slc_h5_array_stored_bytes(array->file) / (double)bytes : 1;
+}
+
+int64_t slci_array_row_bytes(const slci_array *array, int d) {
+    return slc_h5_array_row_bytes(array->file, array->view.dim[d]);
+}

@@ -1,0 +1,241 @@
+/* The run of `sluice transpose` and `sluice repack`: checks where the result is to go before anything
+ * is read, and prints what the run did. */
+#include "app/cmd_rewrite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/print.h"
+#include "core/units.h"
+
+#define SUMMARY_BYTES 512
+
+/* ---- the values of single options --------------------------------------------------------- */
+
+/* Where whole numbers between commas go, and what each of them is. */
+typedef struct integer_list {
+    int64_t lowest, highest;
+    const char *what;
+    int64_t *values; /* [SLC_MAX_RANK] */
+    int *n;
+} integer_list;
+
+slc_status slci_arg_dataset(const char *text, void *field) {
+    return slci_dataset_name_parse(text, field);
+}
+
+/* "2,0,1": whole numbers of [lowest, highest], SLC_MAX_RANK at most. */
+static slc_status parse_list(const char *text, const integer_list *list) {
+    char word[32];
+    int n = 0;
+    for (const char *at = text; at != NULL;) {
+        const size_t length = strcspn(at, ",");
+        (void)slci_print(word, sizeof word, "%.*s", (int)(length < 31 ? length : 31), at);
+        if (n == SLC_MAX_RANK) {
+            return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s' names more than %d dimensions", text,
+                            SLC_MAX_RANK);
+        }
+        if (length > 31 ||
+            slci_parse_integer(word, list->lowest, list->highest, &list->values[n++]) != SLC_OK) {
+            return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s': '%s' is no %s", text, word, list->what);
+        }
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    *list->n = n;
+    return SLC_OK;
+}
+
+slc_status slci_arg_axes(const char *text, void *field) {
+    slc_rewrite_options *options = field;
+    int64_t axes[SLC_MAX_RANK];
+    SLC_TRY(parse_list(text, &(integer_list){-SLC_MAX_RANK, SLC_MAX_RANK - 1,
+                                             "dimension; expected each one once, such as 2,0,1",
+                                             axes, &options->n_axes}));
+    for (int d = 0; d < options->n_axes; d++) {
+        options->axes[d] = (int)axes[d];
+    }
+    return SLC_OK;
+}
+
+/* As numpy writes them: a letter and the bytes of an element, a byte order before them. */
+slc_status slci_arg_dtype(const char *text, void *field) {
+    static const struct {
+        const char *name;
+        slc_dtype dtype;
+    } types[] = {{"i1", SLC_I8},  {"i2", SLC_I16},  {"i4", SLC_I32}, {"i8", SLC_I64},
+                 {"u1", SLC_U8},  {"u2", SLC_U16},  {"u4", SLC_U32}, {"u8", SLC_U64},
+                 {"f2", SLC_F16}, {"f4", SLC_F32},  {"f8", SLC_F64}, {"c4", SLC_C32},
+                 {"c8", SLC_C64}, {"c16", SLC_C128}};
+    slc_rewrite_options *options = field;
+    const char *name = text + (text[0] == '<' ? 1 : 0);
+    for (size_t k = 0; k < sizeof types / sizeof types[0]; k++) {
+        if (strcmp(name, types[k].name) == 0) {
+            options->converts = true;
+            options->dtype = types[k].dtype;
+            return SLC_OK;
+        }
+    }
+    return SLC_FAIL(
+        SLC_ERROR_ARGUMENT,
+        "'%.40s' is no type: expected i, u, f or c and the bytes of an element, as numpy "
+        "writes them: i1 to i8, u1 to u8, f2, f4, f8, c4, c8 or c16",
+        text);
+}
+
+slc_status slci_arg_chunk(const char *text, void *field) {
+    slc_rewrite_options *options = field;
+    options->n_chunk = 0;
+    options->is_contiguous = strcmp(text, "none") == 0;
+    return options->is_contiguous
+               ? SLC_OK
+               : parse_list(text, &(integer_list){1, UINT32_MAX,
+                                                  "number of elements; expected none, or one for "
+                                                  "each dimension such as 64,64,128",
+                                                  options->chunk, &options->n_chunk});
+}
+
+/* ---- before the run ------------------------------------------------------------------------ */
+
+static slc_status check_arguments(const slci_rewrite_command *command,
+                                  slci_rewrite_arguments *arguments) {
+    if (arguments->inputs.n != 1) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "expected one array, found %d: %s IN:/DATA -o OUT:/DATA (%s --help lists "
+                        "all options)",
+                        arguments->inputs.n, command->name, command->name);
+    }
+    SLC_TRY(slci_dataset_name_parse_slice(arguments->inputs.words[0], &arguments->data));
+    if (arguments->out.path[0] == '\0' && !arguments->run.options.dry_run) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "no output is given: add -o FILE:/DATASET, or "
+                                            "--dry-run to see the plan only");
+    }
+    if (command->check != NULL) {
+        SLC_TRY(command->check(arguments));
+    }
+    const char *inputs[] = {arguments->data.path};
+    const slci_words words = {inputs, 1};
+    const char *outputs[1 + SLCI_RUN_FILES] = {arguments->out.path[0] != '\0' ? arguments->out.path
+                                                                              : NULL};
+    slci_run_list_files(&arguments->run, outputs + 1);
+    SLC_TRY(slci_check_file_names(&words, outputs, 1 + SLCI_RUN_FILES));
+    return slci_run_check(&arguments->run);
+}
+
+/* ---- during and after the run --------------------------------------------------------------- */
+
+static void summarise(const slci_rewrite_arguments *arguments, const slc_rewrite_result *result,
+                      char summary[SUMMARY_BYTES]) {
+    char bytes[SLCI_TEXT_BYTES];
+    char took[SLCI_TEXT_BYTES];
+    slci_format_bytes(slc_layout_bytes(&result->out), bytes);
+    slci_format_seconds(result->total_seconds, took);
+    (void)slci_print(summary, SUMMARY_BYTES,
+                     "%s %lld elements of %s, %s, in %s; passes %d, limited by %s", arguments->done,
+                     (long long)slc_layout_count(&result->out), slc_dtype_name(result->out.dtype),
+                     bytes, took, result->n_passes,
+                     slc_bottleneck_name(slc_engine_bottleneck(&result->report)));
+}
+
+static void fill_page(const slci_rewrite_arguments *arguments, const slc_rewrite_result *result,
+                      const char *const *names, slci_page *page) {
+    const int last = result->n_passes > 1 ? 1 : 0;
+    page->command = arguments->command;
+    page->inputs = arguments->inputs.words;
+    page->n_inputs = arguments->inputs.n;
+    page->device_name = result->device_name;
+    page->total_seconds = result->total_seconds;
+    page->device =
+        (slci_page_memory){result->memory.vram_peak_bytes, result->memory.vram_limit_bytes};
+    page->host = (slci_page_memory){result->memory.host_peak_bytes, result->memory.ram_limit_bytes};
+    page->plan = &result->pass[last].plan;
+    page->report = &result->pass[last].report;
+    page->axis_names = names;
+    if (arguments->out.path[0] != '\0') {
+        slci_page_add(page, "output", "%s:%s", arguments->out.path, arguments->out.dataset);
+    }
+    slci_page_add(page, "elements", "%lld of %s", (long long)slc_layout_count(&result->out),
+                  slc_dtype_name(result->out.dtype));
+    slci_page_add(page, "passes", "%d, %s%s", result->n_passes, result->why,
+                  last > 0 ? "; plan and times are the second one's" : "");
+}
+
+static slc_status report(slci_program *program, slci_rewrite_arguments *arguments,
+                         const slc_rewrite_result *result) {
+    slci_run_arguments *run = &arguments->run;
+    const char *names[SLC_MAX_AXES];
+    for (int a = 0; a < SLC_MAX_AXES; a++) {
+        names[a] = result->axis_names[a];
+    }
+    char *json = NULL;
+    char *plan = NULL;
+    char summary[SUMMARY_BYTES];
+    slc_status status = SLC_OK;
+    slci_progress_finish(&program->progress);
+    SLC_TRY_GOTO(done, slc_rewrite_stats_json(result, &json));
+    fill_page(arguments, result, names, &run->page);
+    SLC_TRY_GOTO(done, slci_run_end(run, json));
+    if (run->options.dry_run) {
+        SLC_TRY_GOTO(done, slc_rewrite_plan_text(result, &plan));
+    } else {
+        summarise(arguments, result, summary);
+    }
+    status = slci_run_say(program, run, plan != NULL ? plan : summary);
+done:
+    free(json);
+    free(plan);
+    return status;
+}
+
+/* The command and what its line says: what slci_command_run hands back. */
+typedef struct rewrite_target {
+    slci_rewrite_arguments arguments; /* first: the options' target */
+    const slci_rewrite_command *command;
+} rewrite_target;
+
+static slc_status run_rewrite(slci_program *program, void *target) {
+    rewrite_target *self = target;
+    slci_rewrite_arguments *arguments = &self->arguments;
+    slc_rewrite_options *options = &arguments->options;
+    slc_rewrite_result *result = calloc(1, sizeof *result);
+    if (result == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the result");
+    }
+    slc_status status = SLC_OK;
+    SLC_TRY_GOTO(done, check_arguments(self->command, arguments));
+    SLC_TRY_GOTO(done, slci_run_begin(program, &arguments->run));
+    options->run = arguments->run.options;
+    options->in = (slc_array_name){.path = arguments->data.path,
+                                   .dataset = arguments->data.dataset,
+                                   .slice = arguments->data.slice};
+    options->out_path = arguments->out.path;
+    options->out = arguments->out.dataset;
+    SLC_TRY_GOTO(done, slc_rewrite_run(options, result));
+    status = report(program, arguments, result);
+done:
+    free(result);
+    return status;
+}
+
+slc_status slci_rewrite_command_run(const slci_rewrite_command *command, slci_program *program,
+                                    int argc, char *const *argv) {
+    rewrite_target *target = calloc(1, sizeof *target);
+    if (target == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the command line");
+    }
+    target->command = command;
+    target->arguments.command = command->name;
+    target->arguments.done = command->done;
+    slci_run_arguments_init(&target->arguments.run);
+    const slci_command made = {
+        .name = command->name,
+        .usage = command->usage,
+        .options = {command->args, command->n_args, target},
+        .operands = &target->arguments.inputs,
+        .run_options = slci_run_arg_table(&target->arguments.run),
+        .run = run_rewrite,
+    };
+    const slc_status status = slci_command_run(&made, program, argc, argv);
+    slci_run_arguments_release(&target->arguments.run);
+    free(target);
+    return status;
+}

@@ -1,0 +1,87 @@
+/* Every call of every kind fails once, at every place where a rewriting makes it, in one pass and
+ * in two: one clear error of the right class, every thread joined, nothing left open, nothing under
+ * the final name. */
+#include "app/rewrite.h"
+#include "core/device_check.h"
+#include "tests/support/test_faults.h"
+#include "tests/support/test_job_faults.h"
+#include "tests/support/test_rewritten.h"
+
+typedef struct place {
+    char data[TEST_PATH_BYTES], results[TEST_PATH_BYTES];
+    char in[TEST_PATH_BYTES], out[TEST_PATH_BYTES];
+} place;
+
+static int make(void **state) {
+    place *self = test_allocate((int64_t)sizeof *self);
+    const test_array array = {.rank = 2,
+                              .shape = {200, 150},
+                              .chunk = {20, 150},
+                              .is_deflated = true};
+    test_directory_create(self->data);
+    test_directory_create(self->results);
+    test_fault_set_outputs(self->results);
+    test_join(self->data, "in.h5", self->in);
+    test_join(self->results, "out.h5", self->out);
+    test_rewrite_put(self->in, "/x", &array);
+    *state = self;
+    return 0;
+}
+
+static int remove_place(void **state) {
+    place *self = *state;
+    test_directory_remove(self->data);
+    test_directory_remove(self->results);
+    free(self);
+    return 0;
+}
+
+enum { ONE_PASS, CONVERTED, TWO_PASSES, N_WAYS };
+
+static const slc_sparse_choice ways[N_WAYS] = {SLC_SPARSE_AUTO, SLC_SPARSE_AUTO, SLC_SPARSE_AUTO};
+
+static slc_status run_once(const void *context, int64_t way, slc_device *device) {
+    const place *self = context;
+    slc_rewrite_result result;
+    const slc_rewrite_options options = {.in = {.path = self->in, .dataset = "/x"},
+                                         .out_path = self->out,
+                                         .out = "/g/y",
+                                         .is_reversed = true,
+                                         .n_chunk = way == ONE_PASS ? 0 : 2,
+                                         .chunk = {150, 11},
+                                         .converts = way == CONVERTED,
+                                         .dtype = SLC_F64,
+                                         .run = {.vram_bytes =
+                                                     way == TWO_PASSES ? 48 << 10 : 1 << 20,
+                                                 .ram_bytes = 16 << 20,
+                                                 .device = SLC_CHOOSE_HOST,
+                                                 .n_threads = 2,
+                                                 .use_device = device}};
+    (void)remove(self->out);
+    return slc_rewrite_run(&options, &result);
+}
+
+static test_job_faults faults_of(const place *self) {
+    return (test_job_faults){
+        .context = self, .run = run_once, .results = self->results, .ways = ways, .n_ways = N_WAYS};
+}
+
+static void every_call(void **state) {
+    const test_job_faults job = faults_of(*state);
+    test_job_fail_calls(&job);
+}
+
+static void every_device_call(void **state) {
+    const test_job_faults job = faults_of(*state);
+    test_job_fail_device_calls(&job);
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, make, remove_place)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(every_call),
+        CASE(every_device_call),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
