@@ -101,10 +101,14 @@ static slc_status run_both(const slci_bench_options *options, const bench_set *s
         SLC_TRY(run_image(options, set, best.vram_bytes, &result));
         if (result.report.seconds_total < best.small_seconds) {
             best.small_seconds = result.report.seconds_total;
+            best.small_planned = result.plan.seconds_total;
             best.overlap = slc_engine_overlap(&result.report);
         }
         SLC_TRY(run_image(options, set, options->run.vram_bytes, &result));
-        best.resident_seconds = fmin(best.resident_seconds, result.report.seconds_total);
+        if (result.report.seconds_total < best.resident_seconds) {
+            best.resident_seconds = result.report.seconds_total;
+            best.resident_planned = result.plan.seconds_total;
+        }
     }
     *out = best;
     return SLC_OK;

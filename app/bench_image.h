@@ -16,7 +16,8 @@ extern "C" {
 typedef struct slci_bench_image {
     int64_t data_bytes, vram_bytes; /* of the set as the device sees it, and the small budget */
     double pairs;                   /* visibilities × pixels */
-    double small_seconds, resident_seconds; /* of the imaging pass */
+    double small_seconds, resident_seconds; /* of the imaging pass, the best of some */
+    double small_planned, resident_planned; /* what the plans of these expect it to take */
     double overlap;                         /* of the stages under the small budget */
 } slci_bench_image;
 

@@ -14,6 +14,9 @@
 extern "C" {
 #endif
 
+/* Its operands. */
+enum { SLCI_COPY_JOB_IN, SLCI_COPY_JOB_OUT, SLCI_COPY_JOB_OPERANDS };
+
 typedef struct slci_copy_job {
     const slci_machine *machine; /* lent */
     const slc_run_options *run;  /* lent */

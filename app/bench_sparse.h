@@ -13,14 +13,23 @@
 extern "C" {
 #endif
 
-typedef struct slci_bench_sparse {
+typedef struct slci_bench_sparse_at {
     int64_t bytes;       /* of the array */
-    double bare_per_s;   /* elements that the kernel of kernels/touch.h reads */
-    double gather_per_s; /* elements that the engine gathers, lists and results streamed */
+    int64_t n_touches;   /* elements that are read */
+    double bare_per_s;   /* by the kernel of kernels/touch.h, in the order of the places */
+    double gather_per_s; /* by the engine, lists and results streamed */
+} slci_bench_sparse_at;
+
+#define SLCI_BENCH_SPARSE_SIZES 2
+
+typedef struct slci_bench_sparse {
+    int n; /* sizes, rising; the last one is as large as it may be */
+    slci_bench_sparse_at at[SLCI_BENCH_SPARSE_SIZES];
 } slci_bench_sparse;
 
-/* On a card: 10^7 random 4-byte reads of as much mapped memory as a third of --ram allows, 64 GiB at
- * most. SLC_ERROR_MEMORY, SLC_ERROR_NO_PLAN, SLC_ERROR_DEVICE. */
+/* Random 4-byte reads of mapped memory: on a card 10^7 of 1 GiB and of 64 GiB, or of three quarters of
+ * --ram where that is less. Bare reads and the job have the array one after the other, never both at
+ * once. SLC_ERROR_MEMORY, SLC_ERROR_NO_PLAN, SLC_ERROR_DEVICE. */
 SLC_MUST_USE slc_status slci_bench_sparse_run(const slci_bench_options *options,
                                               const slci_machine *machine, slci_bench_sparse *out);
 

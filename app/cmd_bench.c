@@ -1,10 +1,13 @@
-/* `sluice bench engine`: what the engine reaches on this machine, as a table or as JSON. */
+/* `sluice bench engine|copy|io`: what the engine, strided copies or the reading of archives reach
+ * on this machine, as a table or as JSON. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "app/bench_copy.h"
 #include "app/bench_engine.h"
+#include "app/bench_io.h"
 #include "app/cmd_run.h"
 #include "app/json.h"
 #include "core/units.h"
@@ -25,15 +28,16 @@ static const slci_arg bench_args[] = {
      NULL},
     {"json", 0, NULL, "print JSON", FIELD(is_json), NULL, NULL},
     {"work", 0, "FOLDER",
-     "where the data set of the imaging job goes, 150 MB at most, removed afterwards (default: "
-     "/tmp)",
+     "where files to measure with go, 150 MB at most for the engine and 1.1 GB for io, removed "
+     "afterwards (default: /tmp)",
      FIELD(folder), slci_arg_text, NULL},
 };
 
 static const char bench_usage[] =
-    "usage: sluice bench engine [options]\n\n"
-    "Measures what the engine reaches on this machine, each figure beside the machine's own\n"
-    "limit, measured in the same run.\n";
+    "usage: sluice bench engine|copy|io [options]\n\n"
+    "Measures what the engine, strided copies and transposes, or the reading of HDF5 archives\n"
+    "reach on this machine, each figure beside the machine's own limit or what one would use\n"
+    "instead, measured in the same run.\n";
 
 /* ---- as a table ------------------------------------------------------------------------------- */
 
@@ -55,6 +59,9 @@ static void print_figure(const slci_bench_figure *figure) {
     }
     (void)printf("%-42s %10s %-9s %10s  %8s  %-12s %s\n", figure->what, measured, figure->unit,
                  limit, share, goal, figure->limit_is);
+    if (figure->note[0] != '\0') {
+        (void)printf("    %s\n", figure->note);
+    }
 }
 
 static void print_table(const slci_bench_result *result) {
@@ -92,6 +99,9 @@ static void write_figure(slci_json *json, const slci_bench_figure *figure) {
         slci_json_f64(json, "goal", figure->goal);
         slci_json_bool(json, "is_met", figure->measured >= figure->goal * figure->limit);
     }
+    if (figure->note[0] != '\0') {
+        slci_json_text(json, "note", figure->note);
+    }
     slci_json_close(json, '}');
 }
 
@@ -120,15 +130,30 @@ static void print_json(const slci_bench_result *result) {
 
 /* ---- the command ------------------------------------------------------------------------------ */
 
-static slc_status run_bench(slci_program *program, void *target) {
-    bench_arguments *arguments = target;
-    const slci_words *operands = &arguments->operands;
-    if (operands->n != 1 || strcmp(operands->words[0], "engine") != 0) {
+typedef slc_status (*bench_function)(const slci_bench_options *options, slci_bench_result *out);
+
+/* SLC_ERROR_ARGUMENT where the operands name none. */
+static slc_status find_benchmark(const slci_words *operands, bench_function *out) {
+    const char *name = operands->n == 1 ? operands->words[0] : "";
+    if (strcmp(name, "engine") == 0) {
+        *out = slci_bench_engine;
+    } else if (strcmp(name, "copy") == 0) {
+        *out = slci_bench_copy;
+    } else if (strcmp(name, "io") == 0) {
+        *out = slci_bench_io;
+    } else {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "'%.80s' is no benchmark: expected sluice bench engine (sluice bench "
-                        "--help says more)",
+                        "'%.80s' is no benchmark: expected sluice bench engine, copy or io (sluice "
+                        "bench --help says more)",
                         operands->n == 0 ? "" : operands->words[operands->n - 1]);
     }
+    return SLC_OK;
+}
+
+static slc_status run_bench(slci_program *program, void *target) {
+    bench_arguments *arguments = target;
+    bench_function benchmark = NULL;
+    SLC_TRY(find_benchmark(&arguments->operands, &benchmark));
     if (access(arguments->folder, W_OK | X_OK) != 0) {
         return SLC_FAIL(SLC_ERROR_OUTPUT, "--work %s: cannot write there: %s", arguments->folder,
                         strerror(errno));
@@ -139,7 +164,7 @@ static slc_status run_bench(slci_program *program, void *target) {
                                   .is_quick = arguments->is_quick};
     options.run.cache_folder = NULL; /* limits are measured in the same run */
     slci_bench_result result;
-    SLC_TRY(slci_bench_engine(&options, &result));
+    SLC_TRY(benchmark(&options, &result));
     slci_progress_finish(&program->progress);
     if (arguments->is_json) {
         print_json(&result);

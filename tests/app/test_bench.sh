@@ -10,5 +10,17 @@ refuses 2 'no option --stats' bench engine --stats x
 refuses 4 '16 MiB of --vram' bench engine -q --quick --device host --vram 1M --ram 64M
 refuses 5 '/nowhere: cannot write there' bench engine -q --quick --device host --vram 32M \
     --ram 64M --work /nowhere
+refuses 2 "'twice' is no benchmark" bench copy twice
+refuses 2 'no option --sort' bench copy --sort
+run bench copy -q --json --device host --threads 1 --vram 1M --ram 64M
+check "copies that do not fit are omitted, and said" python3 - .out <<'PYTHON'
+import json, sys
+result = json.load(open(sys.argv[1]))
+assert result["figures"] == [], result
+assert len(result["omitted"]) == 11, result
+assert all("transpose" in line or "slice" in line or "reversed" in line
+           for line in result["omitted"]), result
+PYTHON
+refuses 4 'staging' bench copy -q --device host --threads 1 --vram 1M --ram 1M
 check "nothing was written" test -z "$(ls)"
 verdict
