@@ -62,7 +62,10 @@ SLC_MUST_USE slc_status slci_cmd_gather(slci_program *program, int argc, char *c
 SLC_MUST_USE slc_status slci_cmd_image(slci_program *program, int argc, char *const *argv);
 SLC_MUST_USE slc_status slci_cmd_info(slci_program *program, int argc, char *const *argv);
 SLC_MUST_USE slc_status slci_cmd_predict(slci_program *program, int argc, char *const *argv);
+SLC_MUST_USE slc_status slci_cmd_repack(slci_program *program, int argc, char *const *argv);
 SLC_MUST_USE slc_status slci_cmd_simulate(slci_program *program, int argc, char *const *argv);
+SLC_MUST_USE slc_status slci_cmd_stats(slci_program *program, int argc, char *const *argv);
+SLC_MUST_USE slc_status slci_cmd_transpose(slci_program *program, int argc, char *const *argv);
 
 #ifdef __cplusplus
 }

@@ -60,7 +60,7 @@ static const slci_arg gather_args[] = {
 };
 
 static const char gather_usage[] =
-    "usage: sluice gather IN.h5:/DATA --index IDX.h5:/I -o OUT.h5:/V [options]\n\n"
+    "usage: sluice gather IN.h5:/DATA[SLICE] --index IDX.h5:/I -o OUT.h5:/V [options]\n\n"
     "Takes elements of an array by a list of indices, along one dimension (as numpy.take) or by\n"
     "full coordinates. Neither the array nor the list nor the result need fit into memory. Every\n"
     "index is checked before anything is written.\n\n"
@@ -84,7 +84,7 @@ static slc_status check_arguments(gather_arguments *arguments) {
                         "OUT:/V (sluice gather --help lists all options)",
                         arguments->inputs.n);
     }
-    SLC_TRY(slci_dataset_name_parse(arguments->inputs.words[0], &arguments->data));
+    SLC_TRY(slci_dataset_name_parse_slice(arguments->inputs.words[0], &arguments->data));
     if (arguments->index.path[0] == '\0') {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "no list is given: add --index FILE:/DATASET");
     }
@@ -180,6 +180,7 @@ static slc_status run_gather(slci_program *program, void *target) {
     options->axis = arguments->axis.axis;
     options->data_path = arguments->data.path;
     options->data = arguments->data.dataset;
+    options->data_slice = arguments->data.slice;
     options->index_path = arguments->index.path;
     options->index = arguments->index.dataset;
     options->out_path = arguments->out.path;

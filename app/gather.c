@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "app/gather_job.h"
+#include "app/run_stats.h"
 #include "core/checked.h"
 #include "core/clock.h"
 
@@ -98,12 +99,24 @@ static slc_status shape_output(slci_gather_job *job) {
     return slc_layout_dense(data->dtype, rank, shape, &job->result.out);
 }
 
+static double stored_share(const slc_source *source) {
+    const int64_t bytes = slc_layout_bytes(&source->fields[0]);
+    return bytes > 0 ? (double)slc_h5_array_stored_bytes(source) / (double)bytes : 1;
+}
+
 static slc_status open_inputs(slci_gather_job *job) {
     const slc_gather_options *o = job->options;
-    SLC_TRY(open_array(job, o->data_path, o->data, &job->data));
+    const slc_array_name name = {o->data_path, o->data, o->data_slice};
+    SLC_TRY(slci_array_open(&name, o->run.log, &job->array));
+    job->data = job->array.source;
+    if (job->data != job->array.file) {
+        slci_array_hold(&job->array, &job->machine);
+    }
     SLC_TRY(open_array(job, o->index_path, o->index, &job->index));
     job->result.data = job->data->fields[0];
     job->result.index = job->index->fields[0];
+    job->data_share = slci_array_stored_share(&job->array);
+    job->index_share = stored_share(job->index);
     SLC_TRY(choose_axis(job));
     SLC_TRY(check_index(job));
     SLC_TRY(shape_output(job));
@@ -129,7 +142,7 @@ static slc_status set_cache(slci_gather_job *job, int64_t bytes) {
     job->cache_bytes = 0;
     SLC_TRY(slc_budget_reserve(job->machine.budget, SLC_SPACE_HOST, bytes, "decoded chunks"));
     job->cache_bytes = bytes;
-    return slc_h5_array_set_cache(job->data, bytes);
+    return slc_h5_array_set_cache(job->array.file, bytes);
 }
 
 static slc_status run_way(slci_gather_job *job, int way, slc_sink *out) {
@@ -203,12 +216,13 @@ done:
 /* What readers have done, and what the ledger saw. */
 static void add_totals(slci_gather_job *job) {
     slc_gather_result *result = &job->result;
-    const slc_source *const sources[] = {job->data, job->index};
+    const slc_source *const sources[] = {job->array.file, job->index};
     for (int s = 0; s < 2; s++) {
         result->chunks_read += sources[s]->counters.chunks_read;
         result->chunks_decoded += sources[s]->counters.chunks_decoded;
         result->bytes_stored += sources[s]->counters.bytes_read;
     }
+    slci_stats_take_reader(job->array.file, &result->reader);
     slci_machine_take_stock(&job->machine, &result->memory);
     (void)memcpy(result->device_name, job->machine.limits.name, sizeof result->device_name);
 }
@@ -247,7 +261,7 @@ static slc_status run_job(slci_gather_job *job) {
 static void close_job(slci_gather_job *job) {
     slc_source_destroy(job->list);
     slc_source_destroy(job->index);
-    slc_source_destroy(job->data);
+    slci_array_close(&job->array);
     free(job->map);
     if (job->machine.budget != NULL) {
         slc_budget_release(job->machine.budget, SLC_SPACE_HOST, job->cache_bytes);
@@ -258,7 +272,8 @@ static void close_job(slci_gather_job *job) {
 slc_status slc_gather_run(const slc_gather_options *options, slc_gather_result *result) {
     const int64_t begin_ns = slc_clock_ns();
     slci_gather_job job = {.options = options};
-    const slc_status status = run_job(&job);
+    const slc_status ran = run_job(&job);
+    const slc_status status = slc_checkpoint_explain(job.machine.checkpoint, ran);
     if (status == SLC_OK) {
         job.result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
         *result = job.result;

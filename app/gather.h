@@ -17,6 +17,7 @@
 
 #include "app/run_options.h"
 #include "core/layout.h"
+#include "core/slice.h"
 #include "core/status.h"
 #include "ooc/engine.h"
 #include "ooc/plan.h"
@@ -28,6 +29,7 @@ extern "C" {
 /* All pointers are lent for the call. Files are HDF5, names of datasets absolute. */
 typedef struct slc_gather_options {
     const char *data_path, *data;
+    slc_slice data_slice; /* what of the data the list is for; zeros: all of it */
     const char *index_path, *index;
     const char *out_path, *out;
     int axis; /* dimension of the data that is indexed; -1 is the last one, and so on */
@@ -64,6 +66,7 @@ typedef struct slc_gather_result {
     char device_name[128];
     slc_run_memory memory; /* planned: the plan's, and the readers' chunk caches */
     int64_t chunks_read, chunks_decoded, bytes_stored;
+    slc_run_reader reader; /* of the data */
     double total_seconds, check_seconds, write_seconds;
 } slc_gather_result;
 

@@ -4,6 +4,7 @@
 #ifndef SLC_APP_GATHER_JOB_H
 #define SLC_APP_GATHER_JOB_H
 
+#include "app/array_job.h"
 #include "app/gather.h"
 #include "app/machine.h"
 #include "core/flatten.h"
@@ -23,10 +24,12 @@ typedef struct slci_gather_candidate {
 typedef struct slci_gather_job {
     const slc_gather_options *options;
     slci_machine machine;
-    slc_source *data;
-    slc_source *index; /* as in the file */
-    slc_source *list;  /* the same, [n_index] or [n_index, coordinates] */
-    int list_rank;     /* dimensions of `index` that `list` has as one */
+    slci_array array;               /* the data: a dataset or a slice of one */
+    slc_source *data;               /* array.source, lent */
+    slc_source *index;              /* as in the file */
+    slc_source *list;               /* the same, [n_index] or [n_index, coordinates] */
+    int list_rank;                  /* dimensions of `index` that `list` has as one */
+    double data_share, index_share; /* of each array, stored bytes for one decoded byte */
     slc_h5_array_output output;
     int64_t cache_bytes; /* reserved */
     int64_t check_bytes; /* that the check of the list took */

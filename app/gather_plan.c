@@ -43,11 +43,6 @@ static void set_units(const slci_gather_job *job, const slci_gather_candidate *c
     }
 }
 
-static double stored_share(const slc_source *source) {
-    const int64_t bytes = slc_layout_bytes(&source->fields[0]);
-    return bytes > 0 ? (double)slc_h5_array_stored_bytes(source) / (double)bytes : 1;
-}
-
 /* Seconds to see that one index does not point into the tile of data at hand, by one thread of the
  * host (measured: 2 to 4e-9 on a Xeon with its memory shared) and by a card (8 bytes at an H200's
  * 4e12 a second). */
@@ -79,7 +74,7 @@ static slc_status plan_streamed(const slci_gather_job *job, slci_gather_candidat
 /* Tiles are so small that they split chunks: perhaps it pays to keep these decoded meanwhile. */
 static slc_status plan_with_cache(const slci_gather_job *job, slci_gather_candidate *candidate) {
     const int dim = job->result.axis > 0 ? job->result.axis : 0;
-    const int64_t bytes = slc_h5_array_row_bytes(job->data, dim);
+    const int64_t bytes = slci_array_row_bytes(&job->array, dim);
     slc_plan_request request = candidate->execution.request;
     slc_plan plan;
     if (bytes == 0 || bytes > request.host_budget_bytes - candidate->plan.smallest_host_bytes) {
@@ -96,22 +91,47 @@ static slc_status plan_with_cache(const slci_gather_job *job, slci_gather_candid
     return SLC_OK;
 }
 
-static slc_status plan_way(slci_gather_job *job, int way) {
-    slci_gather_candidate *candidate = &job->candidate[way];
-    const slc_sparse_choice sparse = job->result.ways[way].sparse;
-    const slc_gather_request request = make_request(job, form_of(sparse));
+/* One way, and of mapped data one of two: in the order of the list, or in that of the data. */
+static slc_status plan_candidate(const slci_gather_job *job, slc_sparse_choice sparse,
+                                 bool is_ordered, slci_gather_candidate *candidate) {
+    slc_gather_request request = make_request(job, form_of(sparse));
+    request.is_ordered = is_ordered;
     SLC_TRY(slc_gather_choose(&request, &candidate->setup));
     SLC_TRY(slc_gather_job_init(&candidate->setup, job->machine.device->kind, &candidate->job));
     candidate->execution = slci_machine_execution(&job->options->run, &job->machine);
     slc_plan_request *planned = &candidate->execution.request;
     planned->sparse = sparse == SLC_SPARSE_STREAMED ? SLC_SPARSE_AUTO : sparse;
-    planned->stored_share[SLC_GATHER_DATA] = stored_share(job->data);
-    planned->stored_share[SLC_GATHER_INDEX] = stored_share(job->index);
+    planned->stored_share[SLC_GATHER_DATA] = job->data_share;
+    planned->stored_share[SLC_GATHER_INDEX] = job->index_share;
     set_units(job, candidate, planned);
+    if (is_ordered) {
+        planned->seconds_per_tile = slc_gather_sweep_seconds(&candidate->setup);
+        planned->rates.mapped_touches_per_s = SLC_GATHER_ORDERED_TOUCHES_PER_S;
+    }
     SLC_TRY(sparse == SLC_SPARSE_STREAMED
                 ? plan_streamed(job, candidate)
                 : slc_plan_make(&candidate->job, planned, &candidate->plan));
     return candidate->plan.unit_reads > 1 ? plan_with_cache(job, candidate) : SLC_OK;
+}
+
+static slc_status plan_way(slci_gather_job *job, int way) {
+    const slc_sparse_choice sparse = job->result.ways[way].sparse;
+    slci_gather_candidate *candidate = &job->candidate[way];
+    SLC_TRY(plan_candidate(job, sparse, false, candidate));
+    if (sparse != SLC_SPARSE_MAPPED || job->machine.device->kind != SLC_DEVICE_CUDA) {
+        return SLC_OK;
+    }
+    /* It takes more device memory: where that is not there, the other one stands. */
+    slci_gather_candidate ordered = {.cache_bytes = 0};
+    const slc_status status = plan_candidate(job, sparse, true, &ordered);
+    if (status == SLC_OK && ordered.plan.seconds_total < candidate->plan.seconds_total) {
+        const slc_plan listed = candidate->plan;
+        *candidate = ordered;
+        candidate->job.state = &candidate->setup;
+        candidate->plan.smallest_device_bytes = listed.smallest_device_bytes;
+        candidate->plan.smallest_host_bytes = listed.smallest_host_bytes;
+    }
+    return status == SLC_ERROR_NO_PLAN ? SLC_OK : status;
 }
 
 /* The smallest budgets over all ways: the least of one memory that works with what there is of the
@@ -189,10 +209,7 @@ slc_status slci_gather_plan(slci_gather_job *job) {
         }
         const slc_plan *plan = &job->candidate[w].plan;
         way->is_possible = status == SLC_OK;
-        /* Tiles that are left out take no time; the plan's own figures are those of all tiles. */
-        way->seconds =
-            plan->seconds_total *
-            (way->is_possible ? slc_gather_share(&job->candidate[w].setup, plan->tile) : 1);
+        way->seconds = plan->seconds_total;
         way->smallest_device_bytes = plan->smallest_device_bytes;
         way->smallest_host_bytes = plan->smallest_host_bytes;
     }
@@ -231,14 +248,17 @@ static void explain(slc_sparse_choice wanted, slc_gather_result *result) {
     }
 }
 
-/* How often the data is moved whole: its tiles against those that differ. */
+/* How often the data is moved whole: its tiles that are moved against those that differ; rounded up,
+ * since tiles without an index are not. */
 static int64_t count_passes(const slci_gather_candidate *candidate) {
     int64_t n_different = 1;
     for (int d = 0; d < candidate->setup.request.rank; d++) {
         const int axis = candidate->job.operands[SLC_GATHER_DATA].axes[d];
         n_different *= axis >= 0 ? candidate->plan.n_tiles_of[axis] : 1;
     }
-    return n_different > 0 ? candidate->plan.operand[SLC_GATHER_DATA].n_moves / n_different : 0;
+    return n_different > 0
+               ? slc_ceil_div(candidate->plan.operand[SLC_GATHER_DATA].n_moves, n_different)
+               : 0;
 }
 
 void slci_gather_take(slci_gather_job *job, int taken) {
@@ -251,7 +271,9 @@ void slci_gather_take(slci_gather_job *job, int taken) {
     result->plan = candidate->plan;
     result->plan.n_passes = count_passes(candidate);
     result->touches = (double)result->n_index * slc_gather_touches(&candidate->setup);
-    result->tile_share = slc_gather_share(&candidate->setup, candidate->plan.tile);
+    result->tile_share = candidate->plan.n_tiles > 0
+                             ? (double)candidate->plan.n_visited / (double)candidate->plan.n_tiles
+                             : 1;
     result->rates = candidate->execution.request.rates;
     int64_t own_bytes = candidate->cache_bytes + candidate->plan.host_peak_bytes;
     if (slc_layout_count(&result->out) == 0) {

@@ -130,9 +130,15 @@ static slc_vis_options vis_options(const slc_image_options *o) {
     return options;
 }
 
+static slci_survey_options survey_options(const slci_image_job *job, bool wants_data) {
+    return (slci_survey_options){.wants_data = wants_data,
+                                 .options = job->options,
+                                 .pool = job->machine.pool};
+}
+
 static slc_status look_at_all(const slci_image_job *job, slc_source *vis, bool wants_data,
                               slci_survey *out) {
-    const slci_survey_options options = {.wants_data = wants_data, .options = job->options};
+    const slci_survey_options options = survey_options(job, wants_data);
     return slci_survey_run(vis, &options, out);
 }
 
@@ -147,6 +153,7 @@ static slc_status survey(slci_image_job *job) {
         slc_log_note(o->run.log, "vis_units is '%s', not Jy: BUNIT is left out", job->meta->units);
     }
     SLC_TRY(look_at_all(job, job->vis, o->weighting != SLC_WEIGHT_NATURAL, &job->survey));
+    slci_image_note_reader(job);
     return job->survey.n_weighted > 0 ? SLC_OK : refuse_empty(job);
 }
 
@@ -195,7 +202,8 @@ static slc_status weigh(slci_image_job *job) {
         (void)slci_machine_hold(&job->machine, bytes, "uv density");
         return SLC_OK;
     }
-    return slci_density_create(job->vis, o, o->nx, o->ny, job->geometry.scale_rad,
+    const slci_survey_options options = survey_options(job, true);
+    return slci_density_create(job->vis, &options, o->nx, o->ny, job->geometry.scale_rad,
                                job->machine.budget, &job->density);
 }
 
@@ -532,7 +540,8 @@ static void close_job(slci_image_job *job) {
 slc_status slc_image_run(const slc_image_options *options, slc_image_result *result) {
     const int64_t begin_ns = slc_clock_ns();
     slci_image_job job = {.options = options, .n_parts = options->is_complex ? 2 : 1};
-    const slc_status status = run_job(&job);
+    const slc_status ran = run_job(&job);
+    const slc_status status = slc_checkpoint_explain(job.machine.checkpoint, ran);
     if (status == SLC_OK) {
         job.result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
         *result = job.result;

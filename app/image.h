@@ -80,9 +80,11 @@ typedef struct slc_image_result {
     int64_t output_bytes;                /* of one file, at 8 bytes a value */
     int64_t chunks_read, chunks_decoded; /* during the image passes, survey and PSF apart */
     int64_t bytes_stored;                /* fetched from files during the image passes */
+    slc_run_reader reader;               /* of the visibilities, of the first file */
     double survey_seconds, write_seconds;
-    char kernel_why[256]; /* which tiles take which method, and why */
-    char beam_why[96];    /* why there is no beam (meta.beam.is_valid false); else "" */
+    double read_bytes_per_s; /* decoded, of the survey, which the plan is made with; 0: assumed */
+    char kernel_why[256];    /* which tiles take which method, and why */
+    char beam_why[96];       /* why there is no beam (meta.beam.is_valid false); else "" */
 } slc_image_result;
 
 SLC_API void slc_image_options_init(slc_image_options *options);

@@ -72,6 +72,9 @@ slci_pass_request slci_image_pass_request(const slci_image_job *job, const slci_
 slci_pass_request slci_image_psf_request(const slci_image_job *job, const slci_plane *plane,
                                          int64_t nx, int64_t ny, double first_sum);
 
+/* Notes for the plan how fast the survey, which has just ended, was read. */
+void slci_image_note_reader(slci_image_job *job);
+
 /* Plans every pass of the run and fills in the result's plan. SLC_ERROR_NO_PLAN names the smallest
  * --vram and --ram with which all of them fit; after --dry-run too little --ram is only noted. */
 SLC_MUST_USE slc_status slci_image_plan(slci_image_job *job);

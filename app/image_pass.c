@@ -7,10 +7,18 @@
 #include "core/fixed.h"
 
 /* Speeds for the plan's estimate of time, measured once; they never touch a result. The host kernel's
- * weighed operations are 64 a cycle of a core (docs/kernels/direct.md has its rates); one
- * multiprocessor of an H200 does 14·10⁹ sines and cosines a second for as many pairs. */
+ * weighed operations are 64 a cycle of a core (docs/kernels/direct.md has its rates). */
 #define HOST_FLOPS_PER_THREAD 2.3e11
-#define CUDA_PAIRS_PER_PROCESSOR 1.4e10
+
+/* Pairs a second of the 132 multiprocessors of an H200, by the method of a tile
+ * (docs/kernels/direct.md): w c in single precision, in double, in two words. */
+#define H200_PROCESSORS 132.0
+static const double h200_pairs_per_s[SLC_DIRECT_N_METHODS] = {[SLC_DIRECT_SINE] = 2.42e12,
+                                                              [SLC_DIRECT_SINE_DOUBLE] = 2.15e12,
+                                                              [SLC_DIRECT_SINE_WIDE] = 1.87e12};
+
+/* A reader whose rate is that of fetching and decoding together has no link to fetch over. */
+#define NO_LINK 1e16
 
 /* An interrupt waits for the few tiles in flight; a batch system gives some seconds. */
 #define MOST_TILE_SECONDS 0.1
@@ -56,12 +64,23 @@ static const slc_sink_ops picture_ops = {.write = picture_write,
 
 /* ---- planning --------------------------------------------------------------------------------- */
 
+double slci_pass_cuda_pairs_per_s(const slc_direct_summary *summary, int n_processors) {
+    double seconds = 0; /* of one sample and pixel for each tile, on an H200 */
+    double tiles = 0;
+    for (int m = 0; m < SLC_DIRECT_N_METHODS; m++) {
+        const double n = (double)summary->n_tiles[m];
+        tiles += n;
+        seconds += h200_pairs_per_s[m] > 0 ? n / h200_pairs_per_s[m] : 0;
+    }
+    const double rate = seconds > 0 ? tiles / seconds : h200_pairs_per_s[SLC_DIRECT_SINE];
+    return rate * (double)slc_max_i64(n_processors, 1) / H200_PROCESSORS;
+}
+
 static double seconds_per_point(const slci_imaging *imaging, const slci_pass *pass) {
     const slci_pass_request *request = &pass->request;
     if (imaging->machine->device->kind == SLC_DEVICE_CUDA) {
         return (double)request->n_channels /
-               (CUDA_PAIRS_PER_PROCESSOR *
-                (double)slc_max_i64(imaging->machine->limits.n_processors, 1));
+               slci_pass_cuda_pairs_per_s(&pass->summary, imaging->machine->limits.n_processors);
     }
     const double pixels = (double)request->geometry.nx * (double)request->geometry.ny;
     return pass->summary.flops_per_sample / pixels * (double)request->n_channels /
@@ -86,6 +105,10 @@ static slc_status make_plan(const slci_imaging *imaging, slci_pass *pass) {
     request->device_budget_bytes = device_bytes;
     request->host_budget_bytes = staging_bytes;
     request->seconds_per_point = seconds_per_point(imaging, pass);
+    if (imaging->read_bytes_per_s > 0) {
+        request->rates.read_bytes_per_s = imaging->read_bytes_per_s;
+        request->rates.disk_bytes_per_s = NO_LINK;
+    }
     request->most_tile_seconds = MOST_TILE_SECONDS;
     request->unit[0] = unit;
     request->unit_is_kept = unit_bytes <= (double)imaging->cache_bytes;

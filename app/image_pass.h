@@ -15,9 +15,10 @@ typedef struct slci_imaging {
     const slc_image_options *options;
     const slci_machine *machine;
     int64_t most_device_bytes,
-        most_staging_bytes; /* of any pass, once all are planned; 0: not yet */
-    int64_t cache_bytes;    /* what the reader may keep decoded */
-    int64_t picture_bytes;  /* host memory that a plan leaves free: of pictures not yet reserved */
+        most_staging_bytes;  /* of any pass, once all are planned; 0: not yet */
+    int64_t cache_bytes;     /* what the reader may keep decoded */
+    int64_t picture_bytes;   /* host memory that a plan leaves free: of pictures not yet reserved */
+    double read_bytes_per_s; /* what the reader did, fetching included; 0: not known */
 } slci_imaging;
 
 typedef struct slci_pass_request {
@@ -51,6 +52,10 @@ SLC_MUST_USE slc_status slci_pass_prepare(const slci_imaging *imaging,
 /* Runs it. image [ny, nx, n_parts] f64 (host) gets the plain sums; Σw is known only afterwards. */
 SLC_MUST_USE slc_status slci_pass_run(const slci_imaging *imaging, slci_pass *pass, double *image,
                                       slc_engine_report *report);
+
+/* Pairs of sample and pixel a second on a card with so many multiprocessors, as its tiles' methods have
+ * it; tiles beyond the horizon take no time. For the plan. */
+double slci_pass_cuda_pairs_per_s(const slc_direct_summary *summary, int n_processors);
 
 /* Divides the sums by Σw and puts NaN at and beyond the horizon. */
 void slci_pass_normalise(const slci_pass *pass, double weight_sum, double *image);

@@ -4,6 +4,7 @@
  * All passes share the image's kernel tile. Memory then depends on the tile, and a PSF about the phase
  * centre needs no more correction terms than any patch of it, so the PSF over the whole picture
  * bounds the patches, however far they have to grow. */
+#include <math.h>
 #include <string.h>
 
 #include "app/image_job.h"
@@ -53,6 +54,36 @@ slci_pass_request slci_image_psf_request(const slci_image_job *job, const slci_p
     request.is_first_of_kind = job->result.psf_report.n_tiles == 0;
     request.stage = "PSF";
     return request;
+}
+
+/* Shorter looks say nothing about a rate. */
+#define LEAST_SURVEY_BYTES (INT64_C(8) << 20)
+
+/* In steps of a factor of sqrt 2, so that a dry run and the run after it mostly plan alike. */
+static double rounded_rate(double bytes_per_s) {
+    return exp2(round(2 * log2(bytes_per_s)) / 2);
+}
+
+/* The survey reads what the passes will read, mostly without the visibilities, which take about as
+ * long a byte. Threads that wait for each other count as reading, so the time of all of them,
+ * shared out, is that of the reader. */
+void slci_image_note_reader(slci_image_job *job) {
+    const slc_run_options *run = &job->options->run;
+    const slc_vis_meta *meta = job->meta;
+    const bool wants_data = job->options->weighting != SLC_WEIGHT_NATURAL;
+    const double sample_bytes =
+        (double)slc_dtype_bytes(SLC_F32) + (wants_data ? (double)slc_dtype_bytes(SLC_C64) : 0.0);
+    const double row_bytes =
+        3.0 * (double)slc_dtype_bytes(SLC_F64) + (double)meta->n_channels * sample_bytes;
+    const double bytes = (double)meta->n_rows * row_bytes;
+    const double seconds =
+        1e-9 * (double)job->vis->counters.read_ns / (double)slc_pool_size(job->machine.pool);
+    const bool is_measured = run->probes && !(run->rates.h2d_bytes_per_s > 0);
+    if (is_measured && bytes >= (double)LEAST_SURVEY_BYTES && seconds > 0) {
+        job->imaging.read_bytes_per_s = rounded_rate(bytes / seconds);
+        slc_log_detail(run->log, "the survey was read at %.3g GB/s",
+                       1e-9 * job->imaging.read_bytes_per_s);
+    }
 }
 
 /* The least budgets that a run needs, over its passes. */
@@ -184,6 +215,7 @@ static slc_status plan_passes(slci_image_job *job, const least *needed) {
     staging_bytes = slc_max_i64(staging_bytes, needed->staging_bytes);
     job->imaging.most_device_bytes = result->vram_planned_bytes;
     job->imaging.most_staging_bytes = staging_bytes;
+    result->read_bytes_per_s = job->imaging.read_bytes_per_s;
     result->n_planned = job->survey.n_weighted;
     result->n_planned_flagged = job->survey.counts.flagged;
     result->memory.host_planned_bytes =

@@ -1,11 +1,31 @@
 /* What a run found, once all planes are done: sums over planes, the peak, and what to warn of. */
 #include <math.h>
+#include <string.h>
 
 #include "app/image_job.h"
+#include "core/print.h"
 #include "core/sky.h"
+
+/* Of the datasets of the first file the one that is read slowest: if any is left to HDF5, that one. */
+static void take_reader(slci_image_job *job) {
+    enum { MOST = 8 };
+    slc_vis_dataset sets[MOST];
+    int n = 0;
+    if (slc_vis_describe(job->vis, MOST, sets, &n) != SLC_OK || n == 0) {
+        return;
+    }
+    int k = 0;
+    for (int i = 0; i < n && i < MOST; i++) {
+        k = strcmp(sets[i].reader, "library") == 0 && sets[k].why[0] == '\0' ? i : k;
+    }
+    slc_run_reader *reader = &job->result.reader;
+    (void)slci_print(reader->path, sizeof reader->path, "%s", sets[k].reader);
+    (void)slci_print(reader->why, sizeof reader->why, "%s", sets[k].why);
+}
 
 void slci_image_add_totals(slci_image_job *job) {
     slc_image_result *result = &job->result;
+    take_reader(job);
     for (int64_t p = 0; p < job->n_planes; p++) {
         const slci_totals *totals = &job->plane[p].totals;
         result->n_used += totals->n_used;

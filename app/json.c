@@ -111,6 +111,11 @@ void slci_json_f64(slci_json *json, const char *key, double value) {
     }
 }
 
+void slci_json_number(slci_json *json, const char *key, const char *text) {
+    begin_member(json, key);
+    (void)fputs(text, json->file);
+}
+
 void slci_json_thousandths(slci_json *json, const char *key, int64_t value) {
     begin_member(json, key);
     const uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;

@@ -33,6 +33,8 @@ void slci_json_close(slci_json *json, char bracket);
 void slci_json_text(slci_json *json, const char *key, const char *value);
 void slci_json_i64(slci_json *json, const char *key, int64_t value);
 void slci_json_f64(slci_json *json, const char *key, double value);
+/* A number as it is written in `text`, for those that no int64_t holds. */
+void slci_json_number(slci_json *json, const char *key, const char *text);
 /* value / 1000, exactly: nanoseconds as microseconds. */
 void slci_json_thousandths(slci_json *json, const char *key, int64_t value);
 void slci_json_bool(slci_json *json, const char *key, bool value);

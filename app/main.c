@@ -24,7 +24,10 @@ static const command commands[] = {
     {"image", "make the dirty image of a visibility set", slci_cmd_image},
     {"info", "say what a visibility set holds", slci_cmd_info},
     {"predict", "compute the visibilities of a model of the sky", slci_cmd_predict},
+    {"repack", "store an array in other chunks", slci_cmd_repack},
     {"simulate", "write a synthetic visibility set", slci_cmd_simulate},
+    {"stats", "say what an array holds, in numbers", slci_cmd_stats},
+    {"transpose", "give an array's dimensions another order", slci_cmd_transpose},
     {"bench", "measure what the engine reaches on this machine", slci_cmd_bench},
 };
 #define N_COMMANDS (sizeof commands / sizeof commands[0])

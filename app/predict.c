@@ -247,7 +247,8 @@ static void close_job(slci_predict_job *job) {
 slc_status slc_predict_run(const slc_predict_options *options, slc_predict_result *result) {
     const int64_t begin_ns = slc_clock_ns();
     slci_predict_job job = {.options = options};
-    const slc_status status = run_job(&job);
+    const slc_status ran = run_job(&job);
+    const slc_status status = slc_checkpoint_explain(job.machine.checkpoint, ran);
     if (status == SLC_OK) {
         job.result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
         *result = job.result;

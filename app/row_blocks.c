@@ -68,16 +68,51 @@ static int64_t block_end(slc_source *source, int64_t begin, int64_t room, int64_
     return end > begin ? end : reach;
 }
 
-static slc_status read_block(slc_source *source, const slc_box *box, const slci_row_block *block,
-                             slc_vis_counts *counts) {
+static slc_status read_rows(slc_source *source, const slc_box *rows, const slci_row_block *block,
+                            int64_t at, slc_vis_counts *counts) {
     void *const dst[SLC_VIS_N_FIELDS] = {
-        [SLC_VIS_UVW] = block->uvw, [SLC_VIS_DATA] = block->vis, [SLC_VIS_WEIGHT] = block->weight};
-    if (block->weight == NULL) {
-        return slc_source_read(source, box, dst);
+        [SLC_VIS_UVW] = block->uvw + 3 * at,
+        [SLC_VIS_DATA] = block->vis == NULL ? NULL : block->vis + 2 * at * block->n_channels,
+        [SLC_VIS_WEIGHT] = block->weight == NULL ? NULL : block->weight + at * block->n_channels,
+    };
+    return block->weight == NULL ? slc_source_read(source, rows, dst)
+                                 : slc_vis_read_counted(source, rows, dst, counts);
+}
+
+/* A block that threads share. Fewer rows than these are not worth handing out. */
+#define SMALLEST_PART_ROWS 64
+#define MAX_PARTS 64
+
+typedef struct shared_block {
+    slc_source *source;
+    const slc_box *box;
+    const slci_row_block *block;
+    int64_t n_parts;
+    slc_vis_counts counts[MAX_PARTS];
+} shared_block;
+
+static slc_status read_part(void *context, int64_t part, int worker) {
+    shared_block *shared = context;
+    const int64_t n = shared->box->extent[0];
+    const int64_t begin = n * part / shared->n_parts;
+    const int64_t end = n * (part + 1) / shared->n_parts;
+    const slc_box rows = slc_box_1d(shared->box->origin[0] + begin, end - begin);
+    (void)worker;
+    return read_rows(shared->source, &rows, shared->block, begin, &shared->counts[part]);
+}
+
+static slc_status read_block(slc_source *source, const slc_box *box, const slci_row_block *block,
+                             slc_pool *pool, slc_vis_counts *counts) {
+    shared_block shared = {.source = source, .box = box, .block = block, .n_parts = 1};
+    if (pool != NULL) {
+        const int64_t n = slc_min_i64(slc_pool_size(pool), box->extent[0] / SMALLEST_PART_ROWS);
+        shared.n_parts = slc_max_i64(slc_min_i64(n, MAX_PARTS), 1);
     }
-    slc_vis_counts of_block = {0};
-    SLC_TRY(slc_vis_read_counted(source, box, dst, &of_block));
-    slci_counts_add(counts, &of_block);
+    SLC_TRY(shared.n_parts == 1 ? read_part(&shared, 0, 0)
+                                : slc_pool_for(pool, shared.n_parts, read_part, &shared));
+    for (int64_t k = 0; k < shared.n_parts; k++) {
+        slci_counts_add(counts, &shared.counts[k]); /* whole numbers: their order does not show */
+    }
     return SLC_OK;
 }
 
@@ -99,7 +134,7 @@ slc_status slci_rows_visit(slc_source *source, const slci_rows_options *options,
         }
         const int64_t end = block_end(source, begin, block.n_rows, meta->n_rows);
         const slc_box box = slc_box_1d(begin, end - begin);
-        SLC_TRY_GOTO(done, read_block(source, &box, &block, counts));
+        SLC_TRY_GOTO(done, read_block(source, &box, &block, options->pool, counts));
         visit(context, &block, end - begin, meta);
         begin = end;
         if (options->progress != NULL) {

@@ -1,5 +1,6 @@
-/* Going through a visibility set once, in file order, on the calling thread, in blocks of rows that
- * end where the file's chunks end, so that each chunk is decoded once. Internal to app.
+/* Going through a visibility set once, in file order, in blocks of rows that end where its chunks
+ * end, so that each chunk is decoded once. A pool's threads read a block, the calling thread looks
+ * at it. Internal to app.
  *
  *     const slci_rows_options options = {.fields = SLCI_ROWS_ALL, .room_bytes = 4 << 20};
  *     SLC_TRY(slci_rows_visit(source, &options, count_block, &sums, &counts));
@@ -9,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "core/pool.h"
 #include "io/vis.h"
 
 #ifdef __cplusplus
@@ -40,6 +42,7 @@ typedef void (*slci_row_visitor)(void *context, const slci_row_block *block, int
 typedef struct slci_rows_options {
     slci_row_fields fields;
     int64_t room_bytes;         /* of a block; a single row may take more */
+    slc_pool *pool;             /* whose threads read; NULL: the calling thread does */
     const volatile int *cancel; /* not 0: stop with SLC_ERROR_INTERRUPTED; may be NULL */
     void (*progress)(void *context, int64_t done_rows, int64_t n_rows); /* may be NULL */
     void *progress_context;

@@ -62,6 +62,13 @@ typedef struct slc_run_memory {
     int64_t smallest_ram_bytes; /* the least --ram that works; more than the limit: refused */
 } slc_run_memory;
 
+/* How a job's input was read: "chunks" or "contiguous" by all threads, or "library" by HDF5 alone, and
+ * then why, in one clause. Member `reader` of each job's result. */
+typedef struct slc_run_reader {
+    char path[16];
+    char why[192];
+} slc_run_reader;
+
 #ifdef __cplusplus
 }
 #endif

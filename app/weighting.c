@@ -1,5 +1,5 @@
 /* Every number that comes out of here is the same for any budget and any number of threads: the survey
- * and the density go through the rows in file order on one thread, and the totals of the weighted
+ * and the density look at the rows in file order on one thread, and the totals of the weighted
  * source, which several threads fill in any order, are integers (core/fixed.h).
  */
 #include "app/weighting.h"
@@ -27,11 +27,13 @@ static void show_progress(void *context, int64_t done_rows, int64_t n_rows) {
 }
 
 /* Reads all rows in order, block by block. */
-static slc_status visit_rows(slc_source *vis, bool wants_data, const slc_image_options *options,
+static slc_status visit_rows(slc_source *vis, const slci_survey_options *survey,
                              slci_row_visitor visit, void *context, slc_vis_counts *counts) {
+    const slc_image_options *options = survey->options;
     const slci_rows_options rows = {
-        .fields = wants_data ? SLCI_ROWS_ALL : SLCI_ROWS_WEIGHT,
+        .fields = survey->wants_data ? SLCI_ROWS_ALL : SLCI_ROWS_WEIGHT,
         .room_bytes = BLOCK_BYTES,
+        .pool = survey->pool,
         .cancel = options->run.cancel,
         .progress = show_progress,
         .progress_context = &options,
@@ -48,7 +50,8 @@ static void survey_block(void *context, const slci_row_block *b, int64_t n_rows,
         double scale = 0; /* largest wavelengths per metre of a sample in use */
         for (int64_t c = 0; c < meta->n_channels; c++) {
             if (b->weight[r * meta->n_channels + c] > 0) {
-                scale = fmax(scale, meta->wavelengths_per_metre[c]);
+                const double here = meta->wavelengths_per_metre[c];
+                scale = here > scale ? here : scale;
                 survey->n_weighted++;
             }
         }
@@ -64,8 +67,7 @@ static void survey_block(void *context, const slci_row_block *b, int64_t n_rows,
 
 slc_status slci_survey_run(slc_source *vis, const slci_survey_options *options, slci_survey *out) {
     slci_survey survey = {0};
-    SLC_TRY(visit_rows(vis, options->wants_data, options->options, survey_block, &survey,
-                       &survey.counts));
+    SLC_TRY(visit_rows(vis, options, survey_block, &survey, &survey.counts));
     *out = survey;
     return SLC_OK;
 }
@@ -127,7 +129,7 @@ slc_status slci_density_bytes(int64_t nx, int64_t ny, int64_t *bytes) {
     return SLC_OK;
 }
 
-slc_status slci_density_create(slc_source *vis, const slc_image_options *options, int64_t nx,
+slc_status slci_density_create(slc_source *vis, const slci_survey_options *options, int64_t nx,
                                int64_t ny, double scale_rad, slc_budget *budget,
                                slci_density *out) {
     slci_density density = {.nx = nx, .ny = ny, .scale_rad = scale_rad, .budget = budget};
@@ -143,16 +145,18 @@ slc_status slci_density_create(slc_source *vis, const slc_image_options *options
                           (long long)bytes);
     } else {
         slc_vis_counts counts = {0};
-        status = visit_rows(vis, true, options, density_block, &density, &counts);
+        slci_survey_options all = *options;
+        all.wants_data = true;
+        status = visit_rows(vis, &all, density_block, &density, &counts);
     }
     if (status != SLC_OK) {
         free(density.cell);
         slc_budget_release(budget, SLC_SPACE_HOST, bytes);
         return status;
     }
-    if (options->weighting == SLC_WEIGHT_BRIGGS) {
+    if (options->options->weighting == SLC_WEIGHT_BRIGGS) {
         density.is_briggs = true;
-        density.robust_f2 = briggs_f2(&density, options->robust);
+        density.robust_f2 = briggs_f2(&density, options->options->robust);
     }
     *out = density;
     return SLC_OK;

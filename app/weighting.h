@@ -11,6 +11,7 @@
 
 #include "app/image.h"
 #include "core/budget.h"
+#include "core/pool.h"
 #include "core/source.h"
 #include "io/vis.h"
 
@@ -37,6 +38,7 @@ typedef struct slci_survey {
 typedef struct slci_survey_options {
     bool wants_data;                  /* read values too: non-finite samples then count as unused */
     const slc_image_options *options; /* for progress and cancel */
+    slc_pool *pool;                   /* whose threads read; NULL: the calling thread does */
 } slci_survey_options;
 
 /* Looks at every row once, in order, in blocks of about 4 MiB. */
@@ -46,8 +48,9 @@ SLC_MUST_USE slc_status slci_survey_run(slc_source *vis, const slci_survey_optio
 /* What the density of an image of nx × ny pixels takes. SLC_ERROR_MEMORY: more than 64 bits count. */
 SLC_MUST_USE slc_status slci_density_bytes(int64_t nx, int64_t ny, int64_t *bytes);
 
-/* Fills the density from every row; `vis` holds all selected channels. */
-SLC_MUST_USE slc_status slci_density_create(slc_source *vis, const slc_image_options *options,
+/* Fills the density from every row, values looked at whatever the options say; `vis` holds all
+ * selected channels. */
+SLC_MUST_USE slc_status slci_density_create(slc_source *vis, const slci_survey_options *options,
                                             int64_t nx, int64_t ny, double scale_rad,
                                             slc_budget *budget, slci_density *out);
 void slci_density_destroy(slci_density *density);

@@ -29,7 +29,7 @@ if(SLUICE_SANITIZE)
 endif()
 
 # Tests that open every device of the machine: without a card they cover the host device alone.
-set(SLUICE_EVERY_DEVICE test_core_array test_core_device test_kernels_direct_bits
+set(SLUICE_EVERY_DEVICE test_core_array test_kernels_permute_job test_core_device test_kernels_direct_bits
     test_app_image_budget test_app_gather example_02_own_kernel example_03_mapped)
 
 function(sluice_set_test_properties test stem)
@@ -123,7 +123,7 @@ if(SLUICE_HAVE_CMOCKA)
         target_include_directories(${test} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
         target_link_libraries(${test} PRIVATE
             sluice_flags sluice_static sluice_dependencies sluice_CMOCKA)
-        if(name MATCHES "^(image|gather|predict|checkpoint|engine)_fault")
+        if(name MATCHES "^(image|gather|predict|rewrite|stats|checkpoint|engine)_fault")
             sluice_wrap_calls(${test})
         endif()
         add_test(NAME ${test}

@@ -20,24 +20,35 @@ _sluice() {
     local predict_options="--model --output --sparse --stats --trace --report --checkpoint --every
         --resume --overwrite --dry-run --vram --ram --device --threads --no-probe --quiet --verbose
         --no-progress --version --help"
+    local repack_options="--output --chunk --dtype --saturate --stats --trace --report --checkpoint
+        --every --resume --overwrite --dry-run --vram --ram --device --threads --no-probe --quiet
+        --verbose --no-progress --version --help"
     local simulate_options="--output --zstd --overwrite --array --rows --channels --freq
         --channel-width --ra --dec --hours --pols --sky --noise --seed --threads --quiet --verbose
+        --no-progress --version --help"
+    local stats_options="--json --quantiles --no-median --histogram --png --part --stats --trace
+        --report --checkpoint --every --resume --overwrite --dry-run --vram --ram --device --threads
+        --no-probe --quiet --verbose --no-progress --version --help"
+    local transpose_options="--axes --output --chunk --stats --trace --report --checkpoint --every
+        --resume --overwrite --dry-run --vram --ram --device --threads --no-probe --quiet --verbose
         --no-progress --version --help"
     local words=""
     COMPREPLY=()
     if [[ $COMP_CWORD -eq 1 ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "bench gather image info predict simulate help --help --version" -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W "bench gather image info predict repack simulate stats transpose help --help --version" -- "$current")
         return
     fi
     case $job:$previous in
-    help:*) words="bench gather image info predict simulate" ;;
+    help:*) words="bench gather image info predict repack simulate stats transpose" ;;
     bench:bench) words="engine" ;;
-    bench:--device | gather:--device | image:--device | predict:--device) words="auto host cuda cuda:0" ;;
+    bench:--device | gather:--device | image:--device | predict:--device | repack:--device | stats:--device | transpose:--device) words="auto host cuda cuda:0" ;;
     gather:--sparse | predict:--sparse) words="auto resident mapped streamed" ;;
     image:--pol) words="I XX YY RR LL" ;;
     image:--weight) words="natural uniform briggs:0" ;;
+    repack:--dtype) words="i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c4 c8 c16" ;;
     simulate:--array) words="vla-d meerkat mwa" ;;
     simulate:--pols) words="1 2" ;;
+    stats:--part) words="real imag abs" ;;
     *)
         if [[ $current == -* ]]; then
             case $job in
@@ -46,7 +57,10 @@ _sluice() {
             image) words=$image_options ;;
             info) words=$info_options ;;
             predict) words=$predict_options ;;
+            repack) words=$repack_options ;;
             simulate) words=$simulate_options ;;
+            stats) words=$stats_options ;;
+            transpose) words=$transpose_options ;;
             esac
         fi
         ;;

@@ -123,6 +123,26 @@ static bool next_piece(piece_walk *walk, slc_box *piece, int64_t *at) {
     return true;
 }
 
+/* Where an index of the merged shape lies in the array with all its dimensions: index `inner_index` of
+ * dimension `inner_axis`, each of which is `block` indices of the merged shape; 0: units have no place
+ * there. */
+typedef struct unmerged {
+    int inner_axis;
+    int64_t inner_index, block;
+} unmerged;
+
+static unmerged unmerge(const slc_flat_dims *dims, const int64_t *inner_shape, int axis,
+                        int64_t index) {
+    if (axis != dims->first) {
+        return (unmerged){axis < dims->first ? axis : axis - 1 + dims->n, index, 1};
+    }
+    int64_t block = dims->n == 0 ? 0 : 1;
+    for (int d = dims->first + 1; d < dims->first + dims->n; d++) {
+        block *= inner_shape[d];
+    }
+    return (unmerged){dims->first, block == 0 ? 0 : index / block, block};
+}
+
 /* ---- the source ------------------------------------------------------------------------------- */
 
 typedef struct flat_source {
@@ -140,42 +160,36 @@ static int64_t unshared_bytes(const slc_source *source, int f) {
     return bytes;
 }
 
-static slc_status flat_read(slc_source *source, const slc_box *box, void *const *dst) {
+/* A part of every piece; where there are many, each is begun by another thread, because a small piece
+ * may have no more than one part in it. */
+static slc_status flat_read_part(slc_source *source, const slc_box *box, void *const *dst, int part,
+                                 int n_parts) {
     const flat_source *flat = (const flat_source *)source;
     piece_walk walk;
     slc_box piece;
     int64_t at = 0;
     walk_init(&walk, &flat->dims, flat->inner->fields[0].shape, box);
-    while (next_piece(&walk, &piece, &at)) {
-        void *part[SLC_MAX_FIELDS] = {NULL};
+    for (int64_t k = 0; next_piece(&walk, &piece, &at); k++) {
+        void *to[SLC_MAX_FIELDS] = {NULL};
         for (int f = 0; f < flat->inner->n_fields; f++) {
-            part[f] = dst[f] == NULL ? NULL : (char *)dst[f] + at * unshared_bytes(flat->inner, f);
+            to[f] = dst[f] == NULL ? NULL : (char *)dst[f] + at * unshared_bytes(flat->inner, f);
         }
-        SLC_TRY(slc_source_read(flat->inner, &piece, part));
+        SLC_TRY(
+            slc_source_read_part(flat->inner, &piece, to, (int)((part + k) % n_parts), n_parts));
     }
     return SLC_OK;
 }
 
+static slc_status flat_read(slc_source *source, const slc_box *box, void *const *dst) {
+    return flat_read_part(source, box, dst, 0, 1);
+}
+
 static int64_t flat_next_unit(slc_source *source, int axis, int64_t index) {
     const flat_source *flat = (const flat_source *)source;
-    const int first = flat->dims.first;
-    if (axis < first) {
-        return slc_source_next_unit(flat->inner, axis, index);
-    }
-    if (axis > first) {
-        return slc_source_next_unit(flat->inner, axis - 1 + flat->dims.n, index);
-    }
-    if (flat->dims.n == 0) {
-        return index + 1;
-    }
-    int64_t block = 1;
-    for (int d = first + 1; d < first + flat->dims.n; d++) {
-        block *= flat->inner->fields[0].shape[d];
-    }
-    if (block == 0) {
-        return index + 1;
-    }
-    return slc_source_next_unit(flat->inner, first, index / block) * block;
+    const unmerged at = unmerge(&flat->dims, flat->inner->fields[0].shape, axis, index);
+    return at.block == 0
+               ? index + 1
+               : slc_source_next_unit(flat->inner, at.inner_axis, at.inner_index) * at.block;
 }
 
 static slc_status flat_finish(slc_source *source) {
@@ -191,6 +205,13 @@ static const slc_source_ops flat_source_ops = {.read = flat_read,
                                                .finish = flat_finish,
                                                .destroy = flat_source_destroy};
 
+/* Of a source that has parts. */
+static const slc_source_ops flat_parts_ops = {.read = flat_read,
+                                              .read_part = flat_read_part,
+                                              .next_unit = flat_next_unit,
+                                              .finish = flat_finish,
+                                              .destroy = flat_source_destroy};
+
 static slc_status init_source(flat_source *flat, slc_source *inner) {
     slc_source *base = &flat->base;
     if (flat->dims.first + flat->dims.n > inner->shared_rank ||
@@ -198,7 +219,7 @@ static slc_status init_source(flat_source *flat, slc_source *inner) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: only dimensions that all fields share become one",
                         inner->name);
     }
-    base->ops = &flat_source_ops;
+    base->ops = inner->ops->read_part != NULL ? &flat_parts_ops : &flat_source_ops;
     base->shared_rank = inner->shared_rank - flat->dims.n + 1;
     base->n_fields = inner->n_fields;
     base->is_divisible = inner->is_divisible;
@@ -247,6 +268,14 @@ static slc_status flat_write(slc_sink *sink, const slc_box *box, const void *src
     return SLC_OK;
 }
 
+static int64_t flat_sink_next_unit(slc_sink *sink, int axis, int64_t index) {
+    const flat_sink *flat = (const flat_sink *)sink;
+    const unmerged at = unmerge(&flat->dims, flat->inner->layout.shape, axis, index);
+    return at.block == 0
+               ? index + 1
+               : slc_sink_next_unit(flat->inner, at.inner_axis, at.inner_index) * at.block;
+}
+
 static slc_status flat_commit(slc_sink *sink) {
     return slc_sink_commit(((const flat_sink *)sink)->inner);
 }
@@ -256,6 +285,7 @@ static void flat_sink_destroy(slc_sink *sink) {
 }
 
 static const slc_sink_ops flat_sink_ops = {.write = flat_write,
+                                           .next_unit = flat_sink_next_unit,
                                            .commit = flat_commit,
                                            .destroy = flat_sink_destroy};
 

@@ -98,3 +98,18 @@ same_predict() {
     check "the predicted set is another one" cmp predicted.uvh5 broken.uvh5
     check "the checkpoint is still there" [ ! -e ck ]
 }
+
+# The image's pixels, all that can be asked for.
+make_stats() {
+    stats=(stats whole.h5:/image --json --quantiles 0.1,0.9 --histogram 50 "${common[@]}")
+    accepts "" "${stats[@]}" --vram 12M
+    cp .out whole.stats
+}
+
+# A run that came through has printed to broken.out or, run by `run`, to .out.
+same_stats() {
+    check "the statistics are others" \
+        cmp whole.stats "$(if [[ broken.out -nt .out ]]; then echo broken.out; else echo .out; fi)"
+    check "the checkpoint is still there" [ ! -e ck ]
+    check "the journal is still there" [ ! -e ck.journal ]
+}

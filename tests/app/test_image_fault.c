@@ -70,7 +70,7 @@ static void use_zstd(place *self) {
     const hid_t type = test_h5_complex(H5T_NATIVE_FLOAT, "r", "i");
     const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
     assert_true(H5Pset_chunk(list, 3, chunk) >= 0);
-    assert_true(H5Pset_filter(list, SLCI_H5_FILTER_ZSTD, H5Z_FLAG_MANDATORY, 1, &level) >= 0);
+    assert_true(H5Pset_filter(list, SLCI_FILTER_ZSTD, H5Z_FLAG_MANDATORY, 1, &level) >= 0);
     test_h5_put(self->input[0], "/Data/visdata", type, type, 3, shape, list, vis);
     H5Pclose(list);
     H5Tclose(type);
@@ -266,8 +266,10 @@ static void fail_once(const variant *of, const place *self, test_fault kind, int
         return;
     }
     const char *const message = slc_status_message();
-    const bool is_right =
-        kind == TEST_FAULT_SLAB ? is_after_refusal(status) : status == expected_status[kind];
+    /* A decoder that refuses, as a set is opened, a chunk that HDF5 reads is not used: HDF5 reads. */
+    const bool may_recover = kind == TEST_FAULT_DECODE && status == SLC_OK;
+    const bool is_right = kind == TEST_FAULT_SLAB ? is_after_refusal(status)
+                                                  : may_recover || status == expected_status[kind];
     if (status == SLC_OK && is_right) {
         test_belongings_expect(&before);
         return;

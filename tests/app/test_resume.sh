@@ -17,6 +17,8 @@ kill_and_resume 20 same_image "${image[@]}" -o broken.h5 --psf broken_psf.h5 --s
 
 make_gather
 kill_and_resume 6 same_gather "${gather[@]}" -o broken_g.h5:/v
+make_stats
+kill_and_resume 6 same_stats "${stats[@]}"
 make_predict
 kill_and_resume 6 same_predict "${predict[@]}" -o broken.uvh5
 
@@ -31,7 +33,6 @@ interrupt() { # SIGNAL: leaves the exit code in $code
     code=$?
 }
 # At first too early, in the survey, then later and later, until a run has come to its tiles.
-resumed=0
 for signal in INT TERM; do
     for pause in 0.05 0.1 0.2 0.4 0.8; do
         interrupt $signal $pause
@@ -40,12 +41,15 @@ for signal in INT TERM; do
         [[ $code -eq 130 || $code -eq 143 || $code -eq 0 ]] || fail "SIG$signal: exit code $code"
         if [[ $code -eq 130 && -e ck ]]; then
             grep -q -e --resume broken.err || fail "SIG$signal: it does not say how to go on"
-            resumed=1
             break
         fi
     done
 done
-if [[ $resumed -eq 1 ]]; then
+# The last of these may have come through, and taken the checkpoint with it.
+for pause in 0.05 0.1 0.15 0.2 0.3 0.4; do
+    [[ -e ck ]] || interrupt INT $pause
+done
+if [[ -e ck ]]; then
     # Without --resume what is there is kept; with other parameters it is refused.
     refuses 5 '--resume' "${image[@]}" --quiet -o x.h5 --psf y.h5 --vram 12M --checkpoint ck
     run "${image[@]}" -o x.h5 --psf y.h5 --vram 12M --checkpoint ck --resume --epsilon 1e-5

@@ -22,7 +22,7 @@ accepts '^sluice [0-9]*\.[0-9]*\.[0-9]*$' --version
 accepts '^sluice [0-9]' image --version
 accepts 'sluice image' --help
 accepts 'Exit status' help
-for job in bench gather image info predict simulate; do
+for job in bench gather image info predict simulate stats; do
     accepts "usage: sluice $job" "$job" --help
     cp .out .direct
     accepts "usage: sluice $job" help "$job"

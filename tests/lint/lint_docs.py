@@ -7,7 +7,7 @@ import re
 
 import _tree as tree
 
-JOBS = ("bench", "gather", "image", "info", "predict", "simulate")
+JOBS = ("bench", "gather", "image", "info", "predict", "repack", "simulate", "stats", "transpose")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 complaints = []
 

@@ -25,6 +25,10 @@ FOREIGN = [
     (r"png\.h", r"io/png_libpng\.c$"),
     (r"zip\.h", r"io/npz_libzip\.c$"),
     (r"zstd\w*\.h", r"io/\w+\.[ch]$"),
+    (r"lz4\w*\.h", r"io/\w+_liblz4\.c$"),
+    (r"libdeflate\.h", r"io/\w+_libdeflate\.c$"),
+    (r"blosc\w*\.h", r"io/\w+_libblosc\.c$"),
+    (r"(szlib|libaec)\.h", r"io/\w+_libsz\.c$"),
     (r"(cblas|openblas\w*)\.h", r"kernels/\w+\.[ch]$"),
 ]
 

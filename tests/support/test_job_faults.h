@@ -14,8 +14,9 @@
 #include "ooc/plan.h"
 #include "tests/support/test_support.h"
 
-/* A job whose one output goes into the folder `results`, and the ways of running it: where its sparse
- * array goes in each. AUTO has others to fall back on when memory is refused. All lent. */
+/* A job whose one output, if it has one, goes into the folder `results`, and the ways of running
+ * it: where its sparse array goes in each. AUTO has others to fall back on when memory is
+ * refused. All lent. */
 typedef struct test_job_faults {
     const void *context;
     /* Way number `way`; `device` NULL opens the host device. An output of the run before goes first. */
@@ -23,6 +24,7 @@ typedef struct test_job_faults {
     const char *results;
     const slc_sparse_choice *ways; /* [n_ways]; the last one's device calls are those of another */
     int64_t n_ways;
+    bool has_no_output; /* calls that write are not made, and nothing is left in `results` */
 } test_job_faults;
 
 /* Memory, threads, files, HDF5. */

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <sys/types.h>
 
+#include "io/chunk_codec.h"
+#include "io/h5_chunk_span.h"
 #include "tests/support/test_faults.h"
 
 /* Counted by all threads; the fault fires once. */
@@ -113,6 +115,11 @@ WRAP(READ, H5Dread, herr_t,
      (hid_t dataset, hid_t type, hid_t memory, hid_t file, hid_t list, void *out),
      (dataset, type, memory, file, list, out), -1)
 
+WRAP(READ, slci_span_read, slc_status, (const slci_span *span), (span),
+     SLC_FAIL(SLC_ERROR_INPUT, "made to fail"))
+WRAP(READ, slci_span_fetch, slc_status, (int file, void *out, int64_t n, int64_t at),
+     (file, out, n, at), SLC_FAIL(SLC_ERROR_INPUT, "made to fail"))
+
 #define FILTER_PARAMETERS                                                                  \
     (unsigned flags, size_t n_values, const unsigned values[], size_t n, size_t *n_buffer, \
      void **buffer)
@@ -120,6 +127,9 @@ WRAP(READ, H5Dread, herr_t,
 WRAP(DECODE, slci_h5_zstd_filter, size_t, FILTER_PARAMETERS, FILTER_ARGUMENTS, 0)
 WRAP(DECODE, slci_h5_lzf_filter, size_t, FILTER_PARAMETERS, FILTER_ARGUMENTS, 0)
 WRAP(DECODE, slci_h5_bitshuffle_filter, size_t, FILTER_PARAMETERS, FILTER_ARGUMENTS, 0)
+WRAP(DECODE, slci_chunk_decode, slc_status,
+     (slci_chunk_decoder * decoder, uint32_t mask, const void *stored, int64_t n, void *out),
+     (decoder, mask, stored, n, out), SLC_FAIL(SLC_ERROR_INPUT, "made to fail"))
 WRAP(DECODE, ZSTD_decompressStream, size_t, (void *context, void *out, void *in),
      (context, out, in), (size_t)-20) /* "corruption detected" */
 
