@@ -129,8 +129,8 @@ static int level_of(const slci_chunk_filter *filter) {
 
 static bool needs_zstd(const slci_chunk_filter *filter) {
     return filter != NULL &&
-           (filter->id == SLCI_FILTER_ZSTD || (filter->id == SLCI_FILTER_BITSHUFFLE &&
-                                               slci_chunk_bitshuffle_has_zstd(filter)));
+           (filter->id == SLCI_FILTER_ZSTD ||
+            (filter->id == SLCI_FILTER_BITSHUFFLE && slci_chunk_bitshuffle_has_zstd(filter)));
 }
 
 /* What is laid out in planes at a time. */
@@ -161,8 +161,8 @@ int64_t slci_chunk_encoder_bytes(const slci_chunk_pipeline *pipeline) {
     int64_t bytes = plane_bytes(pipeline, is_shuffled, compression);
     if (needs_zstd(compression)) {
         const bool is_whole = compression->id == SLCI_FILTER_ZSTD;
-        bytes += zstd_context_bytes(level_of(compression),
-                                    is_whole ? pipeline->chunk_bytes : bytes / 2);
+        bytes +=
+            zstd_context_bytes(level_of(compression), is_whole ? pipeline->chunk_bytes : bytes / 2);
     } else if (compression != NULL && compression->id == SLCI_FILTER_DEFLATE) {
         bytes += slci_deflate_context_bytes();
     }
@@ -288,8 +288,7 @@ static slc_status encode_bitshuffle(const slci_chunk_encoder *encoder, const uns
     int64_t at = HEADER_BYTES;
     for (int64_t k = 0; k < grouped; k += stated) {
         int64_t made = 0;
-        SLC_TRY(
-            encode_block(encoder, in + k, slc_min_i64(stated, grouped - k), out + at, &made));
+        SLC_TRY(encode_block(encoder, in + k, slc_min_i64(stated, grouped - k), out + at, &made));
         at += made;
     }
     memcpy(out + at, in + grouped, (size_t)(total - grouped));

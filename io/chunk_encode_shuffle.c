@@ -6,7 +6,8 @@
  *
  *     width 8:  8 vectors, place v2 v1 v0 b3 b2 b1 b0; 3 rounds make elements of planes, 4 the reverse
  *
- * so there is nothing new to compute with. 64 elements are done at a time, a cache line of each plane. */
+ * so there is nothing new to compute with. 64 elements are done at a time, a cache line of each
+ * plane. */
 #include "core/checked.h"
 #include "io/chunk_encode_stage.h"
 #include "io/chunk_vector.h"

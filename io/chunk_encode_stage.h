@@ -31,7 +31,7 @@ void slci_deflate_close(void *context);
 int64_t slci_deflate_encode(void *context, const void *in, int64_t n_bytes, void *out,
                             int64_t capacity);
 
-/* One block of LZ4; false where the build has no LZ4 to compress with, and the others are not called. */
+/* One block of LZ4; false where the build has no LZ4 to compress with: the others are not called. */
 extern const bool slci_lz4_has_encoder;
 int64_t slci_lz4_most(int64_t n_bytes);
 int64_t slci_lz4_encode(const void *in, int64_t n_bytes, void *out, int64_t capacity);

@@ -66,14 +66,15 @@ SLC_API SLC_MUST_USE slc_status slc_h5_array_set_cache(slc_source *source, int64
  * the call, the pool for the sink's life. */
 typedef struct slc_h5_array_output {
     const char *path;
-    const char *dataset;         /* as above; groups on the way are made */
-    slc_layout layout;           /* dense; complex numbers become compounds {r, i} */
-    int64_t chunk[SLC_MAX_RANK]; /* all zero: contiguous; with a filter slc_h5_array_choose_chunk's */
-    slc_h5_filter filter;        /* zeros: none */
-    bool is_big_endian;          /* in the file; in memory elements are the machine's */
-    bool overwrite;              /* may replace a file that exists */
-    /* (optional) A dataset whose attributes the new one gets; where that has the same type, an enum
-     * stays one. SLC_H5_FILTER_AS_INPUT means its filter. */
+    const char *dataset; /* as above; groups on the way are made */
+    slc_layout layout;   /* dense; complex numbers become compounds {r, i} */
+    int64_t
+        chunk[SLC_MAX_RANK]; /* all zero: contiguous; with a filter slc_h5_array_choose_chunk's */
+    slc_h5_filter filter;    /* zeros: none */
+    bool is_big_endian;      /* in the file; in memory elements are the machine's */
+    bool overwrite;          /* may replace a file that exists */
+    /* (optional) A dataset whose attributes the new one gets, but for those that refer to other
+     * objects. SLC_H5_FILTER_AS_INPUT means its filter. */
     const char *template_path, *template_dataset;
     slc_pool *pool;       /* encodes the chunks; NULL: the thread that writes does */
     int64_t memory_bytes; /* for chunks that are under way; 0: slc_h5_array_output_bytes's choice */

@@ -44,8 +44,7 @@ slc_status slc_h5_filter_parse(const char *text, slc_h5_filter *out) {
     if (text[n] == ':' && kinds[k].highest == 0) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%s': %s has no levels", text, kinds[k].name);
     }
-    if (text[n] == ':' &&
-        slci_parse_integer(text + n + 1, 1, kinds[k].highest, &level) != SLC_OK) {
+    if (text[n] == ':' && slci_parse_integer(text + n + 1, 1, kinds[k].highest, &level) != SLC_OK) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%s': expected %s:N with N from 1 to %d", text,
                         kinds[k].name, kinds[k].highest);
     }

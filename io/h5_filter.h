@@ -30,9 +30,9 @@ typedef enum slc_h5_filter_kind {
 /* Zeros: no filter. Elements of one byte are not shuffled: there is nothing to shuffle. */
 typedef struct slc_h5_filter {
     slc_h5_filter_kind kind;
-    int level;              /* 0: 4 for deflate (1 to 9), 3 for zstd, 1 for bitshuffle's (1 to 22) */
-    bool is_unshuffled;     /* of deflate and zstd: the bytes stay in the order of the elements */
-    bool has_checksum;      /* of deflate: HDF5's own of every chunk (fletcher32) besides */
+    int level;          /* 0: 4 for deflate (1 to 9), 3 for zstd, 1 for bitshuffle's (1 to 22) */
+    bool is_unshuffled; /* of deflate and zstd: the bytes stay in the order of the elements */
+    bool has_checksum;  /* of deflate: HDF5's own of every chunk (fletcher32) besides */
 } slc_h5_filter;
 
 /* What slc_h5_filter_parse takes, for messages and --help. */

@@ -17,8 +17,8 @@ static void add(slci_chunk_pipeline *pipeline, int id, int n_values, const uint3
 }
 
 static void add_bitshuffle(slci_chunk_pipeline *pipeline, uint32_t mode, uint32_t level) {
-    const uint32_t values[] = {BITSHUFFLE_MAJOR, BITSHUFFLE_MINOR,
-                               (uint32_t)pipeline->element_bytes, 0, mode, level};
+    const uint32_t values[] = {
+        BITSHUFFLE_MAJOR, BITSHUFFLE_MINOR, (uint32_t)pipeline->element_bytes, 0, mode, level};
     add(pipeline, SLCI_FILTER_BITSHUFFLE, mode == SLCI_BITSHUFFLE_ZSTD ? 6 : 5, values);
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "io/h5_attributes.h"
 #include "io/uvh5_copy_parts.h"
 
 #define DEFLATE_LEVEL 4
@@ -188,8 +189,7 @@ static slc_status make_dataset(slci_uvh5_copy *copy, hid_t data_group) {
                                    H5P_DEFAULT, list, H5P_DEFAULT);
     }
     char failed[SLCI_H5_NAME_BYTES] = "dataset /Data/visdata";
-    const bool is_ok =
-        copy->dataset >= 0 && slci_uvh5_copy_attributes(input, copy->dataset, failed);
+    const bool is_ok = copy->dataset >= 0 && slci_h5_copy_attributes(input, copy->dataset, failed);
     const slc_status status =
         is_ok ? slci_h5_output_status(copy->output) : slci_h5_output_fail(copy->output, failed);
     (void)H5Pclose(list);

@@ -1,82 +1,9 @@
 /* Everything of a UVH5 file but visdata, object by object, as it is stored: HDF5 copies chunks without
  * decoding them. Links to other files are followed, so that the copy stands alone. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "io/h5_attributes.h"
 #include "io/uvh5_copy_parts.h"
-
-/* Not an attribute that HDF5's own limit of 64 KiB for small ones would hold, but some are larger. */
-#define MAX_ATTRIBUTE_BYTES ((size_t)1 << 30)
-
-/* ---- attributes ------------------------------------------------------------------------------- */
-
-/* Every call of HDF5 forgets why the one before failed, closing too: the reason is put aside
- * meanwhile. */
-static hid_t put_aside_reason(bool is_ok) {
-    return is_ok ? -1 : H5Eget_current_stack();
-}
-
-static void put_back_reason(hid_t reason) {
-    if (reason >= 0) {
-        (void)H5Eset_current_stack(reason);
-    }
-}
-
-static bool copy_value(hid_t from, hid_t to, hid_t type, hid_t space) {
-    const hssize_t n = H5Sget_simple_extent_npoints(space);
-    const size_t element_bytes = H5Tget_size(type);
-    if (n == 0) {
-        return true;
-    }
-    if (n < 0 || element_bytes == 0 || (size_t)n > MAX_ATTRIBUTE_BYTES / element_bytes) {
-        return false;
-    }
-    void *value = calloc((size_t)n, element_bytes);
-    const bool is_read = value != NULL && H5Aread(from, type, value) >= 0;
-    const bool is_ok = is_read && H5Awrite(to, type, value) >= 0;
-    const hid_t reason = put_aside_reason(is_ok);
-    if (is_read && (H5Tdetect_class(type, H5T_VLEN) > 0 || H5Tis_variable_str(type) > 0)) {
-        (void)H5Dvlen_reclaim(type, space, H5P_DEFAULT, value);
-    }
-    put_back_reason(reason);
-    free(value);
-    return is_ok;
-}
-
-typedef struct attribute_copy {
-    hid_t to;
-    char *failed; /* [SLCI_H5_NAME_BYTES] */
-} attribute_copy;
-
-static herr_t copy_attribute(hid_t object, const char *name, const H5A_info_t *info,
-                             void *context) {
-    (void)info;
-    const attribute_copy *call = context;
-    const hid_t from = H5Aopen(object, name, H5P_DEFAULT);
-    const hid_t type = from < 0 ? -1 : H5Aget_type(from);
-    const hid_t space = from < 0 ? -1 : H5Aget_space(from);
-    hid_t to = -1;
-    if (type >= 0 && space >= 0) {
-        to = H5Acreate2(call->to, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    }
-    const bool is_ok = to >= 0 && copy_value(from, to, type, space);
-    if (!is_ok) {
-        (void)snprintf(call->failed, SLCI_H5_NAME_BYTES, "attribute '%.100s'", name);
-    }
-    const hid_t reason = put_aside_reason(is_ok);
-    (void)H5Aclose(to);
-    (void)H5Sclose(space);
-    (void)H5Tclose(type);
-    (void)H5Aclose(from);
-    put_back_reason(reason);
-    return is_ok ? 0 : -1;
-}
-
-bool slci_uvh5_copy_attributes(hid_t from, hid_t to, char failed[SLCI_H5_NAME_BYTES]) {
-    attribute_copy call = {.to = to, .failed = failed};
-    (void)snprintf(failed, SLCI_H5_NAME_BYTES, "the attributes");
-    return H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_INC, NULL, copy_attribute, &call) >= 0;
-}
 
 /* ---- objects ---------------------------------------------------------------------------------- */
 
@@ -114,7 +41,7 @@ static slc_status copy_group(slci_uvh5_copy *copy, hid_t from, hid_t to, const c
     const bool is_ok = call.properties >= 0 &&
                        H5Pset_copy_object(call.properties, H5O_COPY_EXPAND_EXT_LINK_FLAG) >= 0 &&
                        H5Literate(from, H5_INDEX_NAME, H5_ITER_INC, &at, copy_object, &call) >= 0 &&
-                       slci_uvh5_copy_attributes(from, to, call.failed);
+                       slci_h5_copy_attributes(from, to, call.failed);
     const slc_status status =
         is_ok ? slci_h5_output_status(copy->output)
               : slci_h5_output_fail(copy->output,

@@ -43,8 +43,4 @@ SLC_MUST_USE slc_status slci_uvh5_copy_look(slci_uvh5_copy *copy);
  * caller closes. */
 SLC_MUST_USE slc_status slci_uvh5_copy_objects(slci_uvh5_copy *copy, hid_t *data_group);
 
-/* With the lock held: attributes of one object to another. False where HDF5 fails, whose reason stands
- * then; `failed` says at what. */
-bool slci_uvh5_copy_attributes(hid_t from, hid_t to, char failed[SLCI_H5_NAME_BYTES]);
-
 #endif

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "io/h5_attributes.h"
 #include "io/h5_header.h"
 #include "io/uvh5_copy.h"
 #include "io/uvh5_copy_parts.h"
@@ -309,7 +310,7 @@ static void an_attribute_that_fails_is_named(void **state) {
     assert_true(H5Sclose(space) >= 0 && H5Fclose(file) >= 0);
     const hid_t from = H5Fopen(self->in, H5F_ACC_RDONLY, H5P_DEFAULT);
     slci_h5_lock();
-    assert_false(slci_uvh5_copy_attributes(from, from, failed));
+    assert_false(slci_h5_copy_attributes(from, from, failed));
     slci_h5_error_text(reason, sizeof reason);
     slci_h5_unlock();
     assert_string_equal(failed, "attribute 'note'");

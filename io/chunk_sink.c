@@ -1,0 +1,573 @@
+/* Chunks on their way from boxes into a file.
+ *
+ *     write()        pool                         one thread at a time, whichever comes by
+ *     box ─ slots ─ encode ─ payloads ─ parked ─ put(0), put(1), put(2) …
+ *             │                            │
+ *             └───── nameless file ────────┘
+ *
+ * A chunk is in one of these states:
+ *
+ *     NEW      nothing of it has come
+ *     OPEN     a part of it is in a slot of memory; the slot may be taken from it:
+ *     AWAY     that part is in the file, whole as in the slot, and comes back with the next part
+ *     BUSY     complete; a thread encodes it, or moves it to the file
+ *     PARKED   encoded, in a payload buffer, behind a chunk that is not put yet
+ *     FILED    the same, in the file
+ *     PUT      done
+ *
+ * There are enough payload buffers that every thread finds one: parked chunks leave as many free as
+ * there are threads, and go to the file beyond that. write() waits for a slot only while chunks are
+ * being encoded, which give theirs back; else it takes the slot of an open chunk. */
+#include "io/chunk_sink.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/checked.h"
+#include "core/copy.h"
+#include "io/chunk_encode.h"
+#include "io/chunk_grid.h"
+#include "io/nameless_file.h"
+
+/* Chunks for each thread that may be encoded or parked at a time: one under way, one that waits. */
+#define SLOTS_PER_THREAD 2
+#define PAYLOADS_PER_THREAD 3
+
+/* A row of chunks is kept open in memory up to this size, where nobody says otherwise. */
+#define USUAL_OPEN_BYTES ((int64_t)64 << 20)
+
+typedef enum chunk_state { NEW, OPEN, AWAY, BUSY, PARKED, FILED, PUT } chunk_state;
+
+/* Of one chunk. There may be millions. */
+typedef struct chunk_entry {
+    int64_t at;     /* OPEN: slot; PARKED: payload buffer; AWAY, FILED: place in the file */
+    uint32_t n;     /* OPEN, AWAY: elements that have come; PARKED, FILED: bytes */
+    uint32_t state; /* chunk_state */
+} chunk_entry;
+
+typedef struct slot {
+    slci_chunk_sink *sink;
+    int64_t index;  /* of its chunk; -1: free */
+    bool is_busy;   /* not to be taken: filled, or encoded */
+    int64_t parked; /* the place in the file that its chunk has already; -1: none */
+} slot;
+
+struct slci_chunk_sink {
+    slci_chunk_sink_options options;
+    slci_chunk_grid grid;
+    slc_layout chunk_layout; /* dense */
+    int n_threads;
+    slci_chunk_encoder **encoder; /* [n_threads] */
+    chunk_entry *entry;           /* [n_chunks] */
+    int64_t n_slots;
+    slot *slots;
+    unsigned char *slot_memory; /* [n_slots, chunk_bytes] */
+    int64_t payload_bytes, n_payloads;
+    unsigned char *payload_memory; /* [n_payloads, payload_bytes] */
+    int64_t *free_payload;         /* [n_payloads], a stack */
+    unsigned char *filed;          /* [payload_bytes], of the thread that puts */
+    slc_task_group *group;
+
+    pthread_mutex_t mutex; /* everything below, and entries, slots and the stack */
+    pthread_cond_t changed;
+    int64_t n_free_payloads, n_parked;
+    int64_t n_encoding;
+    int64_t hand; /* where the search for a slot to take begins */
+    int64_t next; /* the chunk to be put next */
+    bool is_putting;
+    slci_nameless_file file;
+    int64_t file_end;
+    slc_failure failure; /* the first */
+    slci_chunk_sink_counts counts;
+};
+
+/* ---- sizes ------------------------------------------------------------------------------------ */
+
+typedef struct sizes {
+    int64_t n_chunks, n_threads, n_slots, n_payloads, payload_bytes;
+    int64_t bytes;
+} sizes;
+
+static sizes size_of(const slci_chunk_sink_options *options) {
+    const int64_t chunk_bytes = options->pipeline.chunk_bytes;
+    const slci_chunk_grid grid = slci_chunk_grid_of(&options->layout, options->chunk);
+    const int64_t row = grid.n_chunks / slc_max_i64(grid.n_of[0], 1);
+    sizes out = {.n_chunks = grid.n_chunks,
+                 .n_threads = options->pool == NULL ? 1 : slc_pool_size(options->pool),
+                 .payload_bytes = slci_chunk_encoded_most(&options->pipeline)};
+    const int64_t least = SLOTS_PER_THREAD * out.n_threads + 1;
+    out.n_payloads = PAYLOADS_PER_THREAD * out.n_threads + 1;
+    const int64_t fixed_bytes = out.n_threads * slci_chunk_encoder_bytes(&options->pipeline) +
+                                (out.n_payloads + 1) * out.payload_bytes +
+                                (int64_t)sizeof(slci_chunk_sink) +
+                                out.n_chunks * (int64_t)sizeof(chunk_entry);
+    out.n_slots =
+        options->memory_bytes > 0
+            ? (options->memory_bytes - fixed_bytes) / (chunk_bytes + (int64_t)sizeof(slot))
+            : least + slc_min_i64(row, USUAL_OPEN_BYTES / chunk_bytes);
+    out.n_slots = slc_min_i64(out.n_slots, slc_max_i64(out.n_chunks, 1));
+    out.n_slots = slc_max_i64(out.n_slots, slc_min_i64(least, slc_max_i64(out.n_chunks, 1)));
+    out.bytes = fixed_bytes + out.n_slots * (chunk_bytes + (int64_t)sizeof(slot));
+    return out;
+}
+
+int64_t slci_chunk_sink_bytes(const slci_chunk_sink_options *options) {
+    return size_of(options).bytes;
+}
+
+/* ---- chunks ----------------------------------------------------------------------------------- */
+
+static unsigned char *memory_of(const slot *self) {
+    const slci_chunk_sink *sink = self->sink;
+    return sink->slot_memory + (self - sink->slots) * sink->options.pipeline.chunk_bytes;
+}
+
+static unsigned char *payload_of(const slci_chunk_sink *sink, int64_t buffer) {
+    return sink->payload_memory + buffer * sink->payload_bytes;
+}
+
+/* With the mutex. The message is the calling thread's last. */
+static slc_status fail_locked(slci_chunk_sink *sink, slc_status status) {
+    if (sink->failure.status == SLC_OK) {
+        slc_status_capture(status, &sink->failure);
+    }
+    pthread_cond_broadcast(&sink->changed);
+    return status;
+}
+
+/* ---- the file --------------------------------------------------------------------------------- */
+
+/* With the mutex: a place for so many bytes. */
+static slc_status reserve_place(slci_chunk_sink *sink, int64_t n_bytes, int64_t *at) {
+    if (sink->file.fd < 0) {
+        SLC_TRY(slci_nameless_create(sink->options.path, &sink->file));
+    }
+    *at = sink->file_end;
+    sink->file_end += n_bytes;
+    sink->counts.n_put_away++;
+    return SLC_OK;
+}
+
+/* With the mutex, which is held during the transfer: this is the slow way. The slot's chunk goes to the
+ * file. */
+static slc_status put_away(slci_chunk_sink *sink, slot *self) {
+    const int64_t chunk_bytes = sink->options.pipeline.chunk_bytes;
+    chunk_entry *entry = &sink->entry[self->index];
+    if (self->parked < 0) {
+        SLC_TRY(reserve_place(sink, chunk_bytes, &self->parked));
+    }
+    SLC_TRY(slci_nameless_write(&sink->file, memory_of(self), chunk_bytes, self->parked));
+    entry->state = AWAY;
+    entry->at = self->parked;
+    self->index = -1;
+    return SLC_OK;
+}
+
+/* ---- slots ------------------------------------------------------------------------------------ */
+
+/* With the mutex: a slot that is free, or can be made so; NULL: one will be when something is
+ * encoded. */
+static slot *find_slot(slci_chunk_sink *sink) {
+    slot *open = NULL;
+    for (int64_t k = 0; k < sink->n_slots; k++) {
+        slot *self = &sink->slots[(sink->hand + k) % sink->n_slots];
+        if (self->index < 0) {
+            return self;
+        }
+        open = open == NULL && !self->is_busy ? self : open;
+    }
+    return sink->n_encoding > 0 ? NULL : open;
+}
+
+/* With the mutex. */
+static slc_status wait_for_slot(slci_chunk_sink *sink, slot **out) {
+    for (;;) {
+        if (sink->failure.status != SLC_OK) {
+            return slc_status_restore(&sink->failure);
+        }
+        slot *self = find_slot(sink);
+        if (self != NULL) {
+            sink->hand = (self - sink->slots + 1) % sink->n_slots;
+            *out = self;
+            return self->index < 0 ? SLC_OK : put_away(sink, self);
+        }
+        pthread_cond_wait(&sink->changed, &sink->mutex);
+    }
+}
+
+/* With the mutex: the slot of a chunk, with what has come of it so far. */
+static slc_status open_chunk(slci_chunk_sink *sink, int64_t index, slot **out) {
+    chunk_entry *entry = &sink->entry[index];
+    if (entry->state == OPEN) {
+        *out = &sink->slots[entry->at];
+        (*out)->is_busy = true;
+        return SLC_OK;
+    }
+    if (entry->state != NEW && entry->state != AWAY) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: chunk %lld was written already",
+                        sink->options.path, (long long)index);
+    }
+    const bool was_away = entry->state == AWAY;
+    slot *self = NULL;
+    SLC_TRY(wait_for_slot(sink, &self));
+    self->parked = was_away ? entry->at : -1;
+    if (was_away) {
+        SLC_TRY(slci_nameless_read(&sink->file, memory_of(self), sink->options.pipeline.chunk_bytes,
+                                   self->parked));
+    }
+    self->index = index;
+    self->is_busy = true;
+    entry->n = was_away ? entry->n : 0;
+    entry->state = OPEN;
+    entry->at = self - sink->slots;
+    *out = self;
+    return SLC_OK;
+}
+
+/* ---- putting ---------------------------------------------------------------------------------- */
+
+/* With the mutex, which is let go meanwhile: puts the next chunk, if it is there. */
+static slc_status put_next(slci_chunk_sink *sink, bool *has_put) {
+    chunk_entry *entry = &sink->entry[sink->next];
+    const chunk_entry found = *entry;
+    const int64_t index = sink->next;
+    *has_put = false;
+    if (found.state != PARKED && found.state != FILED) {
+        return SLC_OK;
+    }
+    pthread_mutex_unlock(&sink->mutex);
+    slc_status status = SLC_OK;
+    const unsigned char *payload = sink->filed;
+    if (found.state == FILED) {
+        status = slci_nameless_read(&sink->file, sink->filed, found.n, found.at);
+    } else {
+        payload = payload_of(sink, found.at);
+    }
+    if (status == SLC_OK) {
+        status = sink->options.put(sink->options.context, index, payload, found.n);
+    }
+    pthread_mutex_lock(&sink->mutex);
+    SLC_TRY(status);
+    if (found.state == PARKED) {
+        sink->free_payload[sink->n_free_payloads++] = found.at;
+        sink->n_parked--;
+    }
+    entry->state = PUT;
+    sink->next++;
+    *has_put = true;
+    return SLC_OK;
+}
+
+/* With the mutex: all that can be put, unless another thread is at it, which then does it. */
+static slc_status put_all(slci_chunk_sink *sink) {
+    if (sink->is_putting) {
+        return SLC_OK;
+    }
+    sink->is_putting = true;
+    slc_status status = SLC_OK;
+    bool has_put = true;
+    while (has_put && sink->next < sink->grid.n_chunks && sink->failure.status == SLC_OK) {
+        status = put_next(sink, &has_put);
+        if (status != SLC_OK) {
+            (void)fail_locked(sink, status);
+            break;
+        }
+    }
+    sink->is_putting = false;
+    return status;
+}
+
+/* With the mutex, which is let go meanwhile: an encoded chunk that is far from its turn goes to the
+ * file, so that its buffer is free for the next. */
+static slc_status file_payload(slci_chunk_sink *sink, int64_t index, int64_t buffer,
+                               int64_t n_bytes) {
+    int64_t at = 0;
+    SLC_TRY(reserve_place(sink, n_bytes, &at));
+    pthread_mutex_unlock(&sink->mutex);
+    const slc_status status =
+        slci_nameless_write(&sink->file, payload_of(sink, buffer), n_bytes, at);
+    pthread_mutex_lock(&sink->mutex);
+    SLC_TRY(status);
+    sink->entry[index] = (chunk_entry){.at = at, .n = (uint32_t)n_bytes, .state = FILED};
+    sink->free_payload[sink->n_free_payloads++] = buffer;
+    return SLC_OK;
+}
+
+/* With the mutex. */
+static slc_status deliver(slci_chunk_sink *sink, int64_t index, int64_t buffer, int64_t n_bytes) {
+    sink->counts.n_encoded++;
+    sink->counts.stored_bytes += n_bytes;
+    const bool is_next = index == sink->next;
+    if (!is_next && sink->n_parked >= sink->n_payloads - sink->n_threads) {
+        SLC_TRY(file_payload(sink, index, buffer, n_bytes));
+    } else {
+        sink->entry[index] = (chunk_entry){.at = buffer, .n = (uint32_t)n_bytes, .state = PARKED};
+        sink->n_parked++;
+    }
+    return put_all(sink);
+}
+
+/* ---- encoding --------------------------------------------------------------------------------- */
+
+/* With the mutex, which is let go meanwhile. */
+static slc_status encode_locked(slci_chunk_sink *sink, slot *self, int thread) {
+    assert(sink->n_free_payloads > 0);
+    const int64_t buffer = sink->free_payload[--sink->n_free_payloads];
+    const int64_t index = self->index;
+    int64_t n_bytes = 0;
+    pthread_mutex_unlock(&sink->mutex);
+    if (slci_turn_is_needed(&sink->options.turn)) {
+        slci_turn_elements(&sink->options.turn, memory_of(self),
+                           sink->options.pipeline.chunk_bytes);
+    }
+    const slc_status status = slci_chunk_encode(sink->encoder[thread], memory_of(self),
+                                                payload_of(sink, buffer), &n_bytes);
+    pthread_mutex_lock(&sink->mutex);
+    self->index = -1;
+    self->is_busy = false;
+    sink->n_encoding--;
+    pthread_cond_broadcast(&sink->changed);
+    SLC_TRY(status);
+    return deliver(sink, index, buffer, n_bytes);
+}
+
+static slc_status encode_task(void *argument) {
+    slot *self = argument;
+    slci_chunk_sink *sink = self->sink;
+    const int thread = sink->options.pool == NULL ? 0 : slc_pool_thread_index();
+    pthread_mutex_lock(&sink->mutex);
+    slc_status status = sink->failure.status;
+    if (status == SLC_OK) {
+        status = encode_locked(sink, self, thread);
+        if (status != SLC_OK) {
+            (void)fail_locked(sink, status);
+        }
+    } else {
+        self->index = -1;
+        self->is_busy = false;
+        sink->n_encoding--;
+        pthread_cond_broadcast(&sink->changed);
+    }
+    pthread_mutex_unlock(&sink->mutex);
+    return status;
+}
+
+/* With the mutex: the chunk in the slot is complete. */
+static slc_status begin_encoding(slci_chunk_sink *sink, slot *self) {
+    sink->entry[self->index].state = BUSY;
+    sink->n_encoding++;
+    pthread_mutex_unlock(&sink->mutex);
+    slc_status status = SLC_OK;
+    if (sink->options.pool == NULL) {
+        status = encode_task(self);
+    } else {
+        status = slc_pool_submit(sink->options.pool, sink->group, encode_task, self);
+    }
+    pthread_mutex_lock(&sink->mutex);
+    if (status != SLC_OK && sink->options.pool != NULL) {
+        self->index = -1;
+        sink->n_encoding--;
+    }
+    return status;
+}
+
+/* ---- boxes ------------------------------------------------------------------------------------ */
+
+/* Copies what is in both, the slot's chunk and the box, into the slot. */
+static slc_status fill_slot(const slci_chunk_sink *sink, const slot *self, const slc_box *both,
+                            const slc_box *box, const void *src) {
+    const slc_box chunk = slci_chunk_grid_box(&sink->grid, self->index);
+    slc_layout box_layout;
+    slc_box in_chunk = *both;
+    slc_box in_box = *both;
+    for (int d = 0; d < both->rank; d++) {
+        in_chunk.origin[d] -= chunk.origin[d];
+        in_box.origin[d] -= box->origin[d];
+    }
+    SLC_TRY(slc_layout_dense(sink->options.layout.dtype, box->rank, box->extent, &box_layout));
+    const slc_layout from = slc_layout_slice(&box_layout, &in_box);
+    const slc_layout to = slc_layout_slice(&sink->chunk_layout, &in_chunk);
+    return slc_copy_host(memory_of(self), &to, src, &from);
+}
+
+/* With the mutex, which is let go while elements are copied. */
+static slc_status take_part(slci_chunk_sink *sink, int64_t index, const slc_box *box,
+                            const void *src) {
+    const slc_box chunk = slci_chunk_grid_box(&sink->grid, index);
+    const slc_box both = slc_box_intersect(&chunk, box);
+    const int64_t n = slc_box_count(&both);
+    const int64_t n_whole = slc_box_count(&chunk);
+    slot *self = NULL;
+    SLC_TRY(open_chunk(sink, index, &self));
+    chunk_entry *entry = &sink->entry[index];
+    const bool is_first = entry->n == 0;
+    /* What no box brings is zero: of a chunk that the array's end cuts, or that is never complete. */
+    const bool is_full = n == slc_layout_count(&sink->chunk_layout);
+    pthread_mutex_unlock(&sink->mutex);
+    if (is_first && !is_full) {
+        memset(memory_of(self), 0, (size_t)sink->options.pipeline.chunk_bytes);
+    }
+    const slc_status status = fill_slot(sink, self, &both, box, src);
+    pthread_mutex_lock(&sink->mutex);
+    SLC_TRY(status);
+    if (entry->n + n > n_whole) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: a part of chunk %lld was written twice",
+                        sink->options.path, (long long)index);
+    }
+    entry->n += (uint32_t)n;
+    sink->counts.n_cut += entry->n == n_whole && !is_first ? 1 : 0;
+    if (entry->n == n_whole) {
+        return begin_encoding(sink, self);
+    }
+    self->is_busy = false;
+    return SLC_OK;
+}
+
+slc_status slci_chunk_sink_write(slci_chunk_sink *sink, const slc_box *box, const void *src) {
+    const slc_box chunks = slci_chunk_grid_chunks(&sink->grid, box);
+    const int64_t n = slc_box_count(box) == 0 ? 0 : slc_box_count(&chunks);
+    slc_status status = SLC_OK;
+    pthread_mutex_lock(&sink->mutex);
+    for (int64_t k = 0; k < n && status == SLC_OK; k++) {
+        status = sink->failure.status != SLC_OK
+                     ? slc_status_restore(&sink->failure)
+                     : take_part(sink, slci_chunk_grid_index(&sink->grid, &chunks, k), box, src);
+    }
+    if (status != SLC_OK) {
+        (void)fail_locked(sink, status);
+    }
+    pthread_mutex_unlock(&sink->mutex);
+    return status;
+}
+
+/* With the mutex: a chunk of which not all has come. */
+static slc_status complete(slci_chunk_sink *sink, int64_t index) {
+    slot *self = NULL;
+    SLC_TRY(open_chunk(sink, index, &self));
+    if (sink->entry[index].n == 0) {
+        memset(memory_of(self), 0, (size_t)sink->options.pipeline.chunk_bytes);
+    }
+    return begin_encoding(sink, self);
+}
+
+static slc_status wait_for_tasks(slci_chunk_sink *sink) {
+    return sink->group == NULL ? SLC_OK : slc_task_group_wait(sink->group);
+}
+
+slc_status slci_chunk_sink_finish(slci_chunk_sink *sink) {
+    slc_status status = SLC_OK;
+    pthread_mutex_lock(&sink->mutex);
+    for (int64_t k = sink->next; k < sink->grid.n_chunks && status == SLC_OK; k++) {
+        const uint32_t state = sink->entry[k].state;
+        if (sink->failure.status != SLC_OK) {
+            status = slc_status_restore(&sink->failure);
+        } else if (state == NEW || state == OPEN || state == AWAY) {
+            status = complete(sink, k);
+        }
+    }
+    pthread_mutex_unlock(&sink->mutex);
+    const slc_status waited = wait_for_tasks(sink);
+    pthread_mutex_lock(&sink->mutex);
+    if (status == SLC_OK && waited != SLC_OK) {
+        status = sink->failure.status != SLC_OK ? slc_status_restore(&sink->failure) : waited;
+    }
+    assert(status != SLC_OK || sink->next == sink->grid.n_chunks);
+    pthread_mutex_unlock(&sink->mutex);
+    return status;
+}
+
+slci_chunk_sink_counts slci_chunk_sink_get_counts(slci_chunk_sink *sink) {
+    pthread_mutex_lock(&sink->mutex);
+    const slci_chunk_sink_counts counts = sink->counts;
+    pthread_mutex_unlock(&sink->mutex);
+    return counts;
+}
+
+/* ---- making ----------------------------------------------------------------------------------- */
+
+static slc_status allocate(slci_chunk_sink *sink, const sizes *size) {
+    const int64_t chunk_bytes = sink->options.pipeline.chunk_bytes;
+    int64_t slot_bytes = 0;
+    int64_t payload_bytes = 0;
+    if (slc_checked_mul(size->n_slots, chunk_bytes, &slot_bytes) &&
+        slc_checked_mul(size->n_payloads + 1, size->payload_bytes, &payload_bytes)) {
+        sink->entry = calloc((size_t)slc_max_i64(size->n_chunks, 1), sizeof *sink->entry);
+        sink->slots = calloc((size_t)size->n_slots, sizeof *sink->slots);
+        sink->slot_memory = malloc((size_t)slot_bytes);
+        sink->payload_memory = malloc((size_t)payload_bytes);
+        sink->free_payload = calloc((size_t)size->n_payloads, sizeof *sink->free_payload);
+        sink->encoder = calloc((size_t)size->n_threads, sizeof(slci_chunk_encoder *));
+    }
+    if (sink->entry == NULL || sink->slots == NULL || sink->slot_memory == NULL ||
+        sink->payload_memory == NULL || sink->free_payload == NULL || sink->encoder == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory for %lld bytes of chunks under way",
+                        sink->options.path, (long long)size->bytes);
+    }
+    sink->filed = sink->payload_memory + size->n_payloads * size->payload_bytes;
+    for (int64_t k = 0; k < size->n_slots; k++) {
+        sink->slots[k] = (slot){.sink = sink, .index = -1, .parked = -1};
+    }
+    for (int64_t k = 0; k < size->n_payloads; k++) {
+        sink->free_payload[k] = k;
+    }
+    sink->n_free_payloads = size->n_payloads;
+    return SLC_OK;
+}
+
+static slc_status prepare(slci_chunk_sink *sink) {
+    const slci_chunk_sink_options *options = &sink->options;
+    const sizes size = size_of(options);
+    sink->n_slots = size.n_slots;
+    sink->n_payloads = size.n_payloads;
+    sink->payload_bytes = size.payload_bytes;
+    sink->grid = slci_chunk_grid_of(&options->layout, options->chunk);
+    SLC_TRY(slc_layout_dense(options->layout.dtype, options->layout.rank, options->chunk,
+                             &sink->chunk_layout));
+    SLC_TRY(allocate(sink, &size));
+    for (; sink->n_threads < size.n_threads; sink->n_threads++) {
+        SLC_TRY(slci_chunk_encoder_create(&options->pipeline, &sink->encoder[sink->n_threads]));
+    }
+    return options->pool == NULL ? SLC_OK : slc_task_group_create(&sink->group);
+}
+
+slc_status slci_chunk_sink_create(const slci_chunk_sink_options *options, slci_chunk_sink **out) {
+    slci_chunk_sink *sink = calloc(1, sizeof *sink);
+    if (sink == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory to write it", options->path);
+    }
+    sink->options = *options;
+    sink->file.fd = -1;
+    (void)pthread_mutex_init(&sink->mutex, NULL);
+    (void)pthread_cond_init(&sink->changed, NULL);
+    const slc_status status = prepare(sink);
+    if (status != SLC_OK) {
+        slci_chunk_sink_destroy(sink);
+        return status;
+    }
+    *out = sink;
+    return SLC_OK;
+}
+
+void slci_chunk_sink_destroy(slci_chunk_sink *sink) {
+    if (sink == NULL) {
+        return;
+    }
+    const slc_status ignored = wait_for_tasks(sink); /* what is thrown away need not be whole */
+    (void)ignored;
+    slc_task_group_destroy(sink->group);
+    for (int k = 0; k < sink->n_threads; k++) {
+        slci_chunk_encoder_destroy(sink->encoder[k]);
+    }
+    slci_nameless_close(&sink->file);
+    free((void *)sink->encoder);
+    free(sink->free_payload);
+    free(sink->payload_memory);
+    free(sink->slot_memory);
+    free(sink->slots);
+    free(sink->entry);
+    (void)pthread_cond_destroy(&sink->changed);
+    (void)pthread_mutex_destroy(&sink->mutex);
+    free(sink);
+}

@@ -1,0 +1,17 @@
+/* Attributes of an HDF5 object, given to another. Internal to io/h5_*.c and io/uvh5*.c.
+ *
+ *     if (!slci_h5_copy_attributes(from, to, failed)) { ... "cannot copy", failed ... }
+ */
+#ifndef SLC_IO_H5_ATTRIBUTES_H
+#define SLC_IO_H5_ATTRIBUTES_H
+
+#include <hdf5.h>
+#include <stdbool.h>
+
+#include "io/h5_data.h"
+
+/* With the lock held: all attributes but those of references. False where HDF5 fails, whose reason
+ * stands then; `failed` says at what. */
+bool slci_h5_copy_attributes(hid_t from, hid_t to, char failed[SLCI_H5_NAME_BYTES]);
+
+#endif

@@ -1,0 +1,92 @@
+/* A dataset whose form another one takes over: its filter, and its attributes. */
+#include <hdf5.h>
+
+#include "io/h5_array_internal.h"
+#include "io/h5_attributes.h"
+#include "io/h5_filter_list.h"
+
+/* With the lock. */
+static bool read_pipeline(hid_t dataset, slci_chunk_pipeline *out) {
+    const hid_t list = H5Dget_create_plist(dataset);
+    const int n = list < 0 ? -1 : H5Pget_nfilters(list);
+    bool is_ok = n >= 0;
+    *out = (slci_chunk_pipeline){.n_filters = n};
+    for (int k = 0; k < n && k < SLCI_CHUNK_MAX_FILTERS && is_ok; k++) {
+        slci_chunk_filter *filter = &out->filter[k];
+        unsigned flags = 0;
+        size_t n_values = SLCI_CHUNK_FILTER_VALUES;
+        unsigned config = 0;
+        filter->id = (int)H5Pget_filter2(list, (unsigned)k, &flags, &n_values, filter->values, 0,
+                                         NULL, &config);
+        filter->n_values =
+            n_values > SLCI_CHUNK_FILTER_VALUES ? SLCI_CHUNK_FILTER_VALUES : (int)n_values;
+        is_ok = filter->id >= 0;
+    }
+    (void)H5Pclose(list);
+    return is_ok;
+}
+
+/* Opens the template; `set` is an open dataset on success, and the lock is held. */
+static slc_status open_template(const char *path, const char *dataset, slci_h5_id *file,
+                                hid_t *set) {
+    char name[SLCI_H5_NAME_BYTES];
+    SLC_TRY(slci_h5_array_name(dataset, name));
+    SLC_TRY(slci_h5_open(path, NULL, file));
+    slc_status status = SLC_OK;
+    if (slci_h5_find(*file, name) != SLCI_H5_DATASET) {
+        status = slci_h5_array_missing(*file, path, name);
+    } else {
+        slci_h5_lock();
+        *set = H5Dopen2((hid_t)*file, name, H5P_DEFAULT);
+        if (*set >= 0) {
+            return SLC_OK;
+        }
+        slci_h5_unlock();
+        status = SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s cannot be opened", path, name);
+    }
+    slci_h5_close(*file);
+    return status;
+}
+
+static void close_template(slci_h5_id file, hid_t set) {
+    (void)H5Dclose(set);
+    slci_h5_unlock();
+    slci_h5_close(file);
+}
+
+slc_status slci_h5_template_filter(const char *path, const char *dataset, slc_h5_filter *out) {
+    slci_h5_id file = 0;
+    hid_t set = -1;
+    slci_chunk_pipeline pipeline = {0};
+    if (path == NULL) {
+        *out = (slc_h5_filter){.kind = SLC_H5_FILTER_NONE};
+        return SLC_OK;
+    }
+    SLC_TRY(open_template(path, dataset, &file, &set));
+    const slc_status status =
+        read_pipeline(set, &pipeline)
+            ? SLC_OK
+            : SLC_FAIL(SLC_ERROR_INPUT, "%s: the filters of dataset %s cannot be read", path,
+                       dataset);
+    close_template(file, set);
+    SLC_TRY(status);
+    if (pipeline.n_filters > SLCI_CHUNK_MAX_FILTERS) {
+        *out = (slc_h5_filter){.kind = SLC_H5_FILTER_DEFLATE};
+        return SLC_OK;
+    }
+    slci_h5_filter_of_pipeline(&pipeline, out);
+    return SLC_OK;
+}
+
+slc_status slci_h5_template_copy(const slc_h5_array_output *from, const slci_h5_output *output,
+                                 slci_h5_id to) {
+    char failed[SLCI_H5_NAME_BYTES] = "";
+    slci_h5_id file = 0;
+    hid_t set = -1;
+    SLC_TRY(open_template(from->template_path, from->template_dataset, &file, &set));
+    const slc_status status = slci_h5_copy_attributes(set, (hid_t)to, failed)
+                                  ? slci_h5_output_status(output)
+                                  : slci_h5_output_fail(output, failed);
+    close_template(file, set);
+    return status;
+}
