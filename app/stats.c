@@ -416,6 +416,17 @@ static slc_status begin_checkpoint(slci_stats_job *job) {
     return status;
 }
 
+/* Before anything is known of the data: values that share their highest digits need fewer passes, many
+ * quantiles more. */
+static int expected_passes(const slci_stats_job *job) {
+    const slc_stats_request *request = &job->setup.request;
+    const slc_stats_part part = request->parts[request->n_parts - 1];
+    const int bits = slc_stats_key_bits(request->dtype, part);
+    const int n_digits = request->n_groups > 0 ? (int)slc_ceil_div(bits, job->digit_bits) : 1;
+    const bool wants_bins = job->options->n_bins > 0 && !job->options->has_range;
+    return wants_bins && n_digits < 2 ? 2 : n_digits;
+}
+
 static slc_status run_job(slci_stats_job *job) {
     const slc_stats_options *options = job->options;
     slc_stats_result *result = &job->result;
@@ -431,7 +442,9 @@ static slc_status run_job(slci_stats_job *job) {
     const int64_t plan_ns = slc_clock_ns();
     SLC_TRY(plan_job(job));
     slc_trace_add_phase(options->run.trace, "planning", plan_ns);
-    if (!options->run.dry_run) {
+    if (options->run.dry_run) {
+        result->n_passes = result->n > 0 ? expected_passes(job) : 0;
+    } else {
         SLC_TRY(make_tables(job));
     }
     if (!options->run.dry_run && result->n == 0) {
@@ -467,7 +480,8 @@ slc_status slc_stats_run(const slc_stats_options *options, slc_stats_result *res
         return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for a job of statistics");
     }
     job->options = options;
-    const slc_status status = run_job(job);
+    const slc_status ran = run_job(job);
+    const slc_status status = slc_checkpoint_explain(job->machine.checkpoint, ran);
     if (status == SLC_OK) {
         job->result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
         *result = job->result;

@@ -71,7 +71,7 @@ typedef struct slc_stats_result {
     bool has_bins;           /* a histogram was wanted, and there was a range */
     slc_plan plan;           /* of the first pass; all are alike */
     slc_engine_report report;
-    int n_passes;
+    int n_passes; /* over the data; of a dry run about how many there would be */
     char axis_names[SLC_MAX_AXES][16];
     bool is_resumed;
     char device_name[128];

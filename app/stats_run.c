@@ -97,7 +97,7 @@ static void plan_to(FILE *out, const void *context) {
     axes_line(out, "tile", result, plan->tile, "");
     (void)slci_print(slots, sizeof slots, ", %d slot(s)", plan->n_slots);
     axes_line(out, "tiles", result, plan->n_tiles_of, slots);
-    (void)fprintf(out, "  %-22s up to %d\n", "passes over the data", result->n_passes);
+    (void)fprintf(out, "  %-22s about %d\n", "passes over the data", result->n_passes);
     slci_stats_byte_line(out, "device memory", plan->device_peak_bytes, " at most (--vram)");
     slci_stats_smallest_lines(out, plan, &result->memory);
     slci_stats_byte_line(out, "host memory", result->memory.host_planned_bytes, " at most (--ram)");
