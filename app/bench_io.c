@@ -89,7 +89,7 @@ static uint64_t mix(uint64_t x) {
 static float noise(uint64_t bits) {
     const int64_t sum = (int64_t)(bits & 0xffff) + (int64_t)(bits >> 16 & 0xffff) +
                         (int64_t)(bits >> 32 & 0xffff) + (int64_t)(bits >> 48);
-    return (float)((double)(sum - 2 * 65535) * (1.7320508 / 65536));
+    return (float)((double)(sum - INT64_C(2) * 65535) * (1.7320508 / 65536));
 }
 
 /* To ten bits of the fraction, to nearest. */
@@ -115,7 +115,7 @@ static slc_status make_row(void *context, int64_t k, int worker) {
     for (int64_t y = 0; y < WIDTH; y++) {
         const bool is_flagged = mix((uint64_t)(row * WIDTH + y)) % 20 == 0;
         const float fringe = (float)cos(SLC_TWO_PI * (double)y / 64);
-        for (int64_t x = 0; x < 2 * WIDTH; x++) {
+        for (int64_t x = 0; x < INT64_C(2) * WIDTH; x++) {
             const uint64_t at = (uint64_t)((row * WIDTH + y) * 2 * WIDTH + x);
             out[y * 2 * WIDTH + x] = is_flagged ? 0.0F : rounded(fringe + noise(mix(at)));
         }

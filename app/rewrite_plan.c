@@ -225,7 +225,11 @@ static bool widen(slci_rewrite_pass *pass, int axis) {
     slc_plan_request request = pass->execution.request;
     slc_plan plan;
     memcpy(request.force_tile, pass->plan.tile, sizeof request.force_tile);
-    request.force_tile[axis] *= 2;
+    const int64_t extent = pass->job.axes[axis].extent;
+    if (pass->plan.tile[axis] >= extent) {
+        return false;
+    }
+    request.force_tile[axis] = slc_min_i64(2 * pass->plan.tile[axis], extent);
     if (slc_plan_make(&pass->job, &request, &plan) != SLC_OK || plan.n_slots < 2 ||
         plan.tile[axis] <= pass->plan.tile[axis]) {
         return false;

@@ -288,7 +288,7 @@ static void take_bins(slci_stats_job *job) {
  * middle of a range of 1. */
 static bool find_range(slci_stats_job *job) {
     const slc_stats_request *request = &job->setup.request;
-    const uint64_t *word = job->tables.sums + (request->n_parts - 1) * SLC_STATS_WORDS;
+    const uint64_t *word = job->tables.sums + (request->n_parts - 1) * (int64_t)SLC_STATS_WORDS;
     const slc_stats_part part = request->parts[request->n_parts - 1];
     if (word[SLC_STATS_PLACE_LOWEST] == 0) {
         return false;

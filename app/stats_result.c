@@ -102,7 +102,7 @@ static void read_deviation(slci_stats_job *job, int n_sums, const uint64_t *sums
     const int64_t *squares[SLC_STATS_MOST_PARTS];
     bool is_finite = true;
     for (int k = 0; k < n_sums; k++) {
-        const uint64_t *word = sums + k * SLC_STATS_WORDS;
+        const uint64_t *word = sums + k * (int64_t)SLC_STATS_WORDS;
         sum[k] = (const int64_t *)&word[SLC_STATS_SUM];
         squares[k] = (const int64_t *)&word[SLC_STATS_SQUARES];
         is_finite = is_finite && word[SLC_STATS_N_ABOVE] == 0 && word[SLC_STATS_N_BELOW] == 0;
@@ -118,12 +118,12 @@ void slci_stats_read_sums(slci_stats_job *job) {
     slc_stats_result *result = &job->result;
     const int n_parts = job->setup.request.n_parts;
     const uint64_t *sums = job->tables.sums;
-    const uint64_t *last = sums + (n_parts - 1) * SLC_STATS_WORDS;
+    const uint64_t *last = sums + (n_parts - 1) * (int64_t)SLC_STATS_WORDS;
     result->n_nan = (int64_t)last[SLC_STATS_N_NAN];
     result->n_inf = (int64_t)(last[SLC_STATS_N_ABOVE] + last[SLC_STATS_N_BELOW]);
     read_range(job, last);
     for (int k = 0; k < result->n_sums; k++) {
-        read_sum(job, k, sums + k * SLC_STATS_WORDS);
+        read_sum(job, k, sums + k * (int64_t)SLC_STATS_WORDS);
     }
     read_deviation(job, result->n_sums, sums);
 }

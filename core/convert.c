@@ -83,13 +83,13 @@ static uint16_t half_bits(double value) {
 
 static void load_signed(const char *src, int bytes, int64_t n, int64_t *out) {
     for (int64_t k = 0; k < n; k++) {
-        int8_t one = 0;
+        uint8_t one = 0;
         int16_t two = 0;
         int32_t four = 0;
         switch (bytes) {
         case 1:
             memcpy(&one, src + k, 1);
-            out[k] = one;
+            out[k] = (int64_t)(one ^ 0x80) - 0x80; /* the highest bit is the sign */
             break;
         case 2:
             memcpy(&two, src + 2 * k, 2);

@@ -63,7 +63,7 @@ SLCI_INLINE void turn_square(char *dst, int64_t dst_pitch, const char *src, int6
     for (int half = 1; half < n; half *= 2) {
 #pragma GCC unroll 8
         for (int i = 0; i < n / 2; i++) {
-            next[2 * i] = interleave_low(row[i], row[i + n / 2], unit);
+            next[(int64_t)2 * i] = interleave_low(row[i], row[i + n / 2], unit);
             next[2 * i + 1] = interleave_high(row[i], row[i + n / 2], unit);
         }
 #pragma GCC unroll 16

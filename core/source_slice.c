@@ -261,7 +261,7 @@ static int64_t room_bytes(const slice_source *self, int64_t begin[3]) {
     begin[0] = read;
     begin[1] = read + slc_round_up(picked, 16);
     begin[2] = begin[1] + slc_round_up(converted, 16);
-    return self->piece_bytes == 0 ? 0 : begin[2] + MOST_PIECES * (int64_t)sizeof(piece);
+    return self->piece_bytes == 0 ? 0 : begin[2] + (int64_t)MOST_PIECES * (int64_t)sizeof(piece);
 }
 
 /* The part of a read that the destination says. */

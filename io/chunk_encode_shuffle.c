@@ -39,7 +39,7 @@ SLCI_VECTOR_INLINE void scatter(const unsigned char *in, int64_t stride, int wid
     }
 #pragma GCC unroll 8
     for (int k = 0; k < width; k++) {
-        v[k] = slci_vector_load(from + k * VECTOR);
+        v[k] = slci_vector_load(from + (int64_t)k * VECTOR);
     }
     untranspose(v, width);
 #pragma GCC unroll 8

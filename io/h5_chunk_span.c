@@ -44,12 +44,12 @@ static slc_status fail_short(ssize_t result, int64_t bytes, int64_t offset) {
 }
 
 /* Takes `n` bytes off the front of the pieces; returns the first one that is left. */
-static int advance(struct iovec *piece, int first, int64_t n) {
-    while (n > 0 && n >= (int64_t)piece[first].iov_len) {
+static int advance(struct iovec *piece, int n_pieces, int first, int64_t n) {
+    while (first < n_pieces && n > 0 && n >= (int64_t)piece[first].iov_len) {
         n -= (int64_t)piece[first].iov_len;
         first++;
     }
-    if (n > 0) {
+    if (first < n_pieces && n > 0) {
         piece[first].iov_base = (char *)piece[first].iov_base + n;
         piece[first].iov_len -= (size_t)n;
     }
@@ -68,7 +68,7 @@ static slc_status fetch_pieces(int descriptor, struct iovec *piece, int n_pieces
             return fail_short(n, bytes, offset);
         }
         if (n > 0) {
-            first = advance(piece, first, n);
+            first = advance(piece, n_pieces, first, n);
             bytes -= n;
             offset += n;
         }

@@ -47,11 +47,11 @@ static void add_range(const slci_stats_block *block, uint64_t lowest, uint64_t h
     uint64_t *word = partial->word;
     const bool is_lower = word[SLC_STATS_PLACE_LOWEST] == 0 || lowest < word[SLC_STATS_LOWEST];
     const bool is_higher = word[SLC_STATS_PLACE_HIGHEST] == 0 || highest > word[SLC_STATS_HIGHEST];
-    uint64_t keys[SLCI_STATS_BLOCK];
-    uint8_t is_nan[SLCI_STATS_BLOCK];
     if (!is_lower && !is_higher) {
         return;
     }
+    uint64_t keys[SLCI_STATS_BLOCK] = {0};
+    uint8_t is_nan[SLCI_STATS_BLOCK] = {0};
     (void)slci_stats_keys(block, keys, is_nan);
     int64_t i = 0;
     while (is_lower && keys[i] != lowest) {

@@ -333,7 +333,7 @@ static slc_status run_part(void *context, int64_t part, int worker) {
     if (view->step.has_moments) {
         (void)pthread_mutex_lock(&run->mutex);
         for (int p = 0; p < view->n_parts; p++) {
-            merge_part(run, &state.partial[p], view->sums + p * SLC_STATS_WORDS);
+            merge_part(run, &state.partial[p], view->sums + p * (int64_t)SLC_STATS_WORDS);
         }
         (void)pthread_mutex_unlock(&run->mutex);
     }
