@@ -366,8 +366,9 @@ static void name_slice(slice_source *self) {
     const slc_slice_view *view = &self->view;
     uint64_t hash = SLCI_FNV_BEGIN;
     for (int d = 0; d < view->inner_rank; d++) {
-        const int64_t numbers[] = {view->first[d], view->step[d], view->count[d]};
-        hash = slci_fnv_add(hash, numbers, sizeof numbers);
+        hash = slci_fnv_add(hash, &view->first[d], sizeof view->first[d]);
+        hash = slci_fnv_add(hash, &view->step[d], sizeof view->step[d]);
+        hash = slci_fnv_add(hash, &view->count[d], sizeof view->count[d]);
     }
     hash = slci_fnv_add(hash, view->dim, (size_t)view->rank * sizeof view->dim[0]);
     memcpy(self->base.name, self->inner->name, sizeof self->base.name);
