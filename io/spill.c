@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "core/checked.h"
 #include "core/copy.h"
 #include "core/print.h"
+#include "io/nameless_file.h"
 #include "io/outfile.h"
 
 typedef struct spill_source {
@@ -27,8 +27,8 @@ typedef struct spill_sink {
 } spill_sink;
 
 struct slc_spill {
-    int file;
-    char folder[SLC_PATH_BYTES + 32];
+    slci_nameless_file file;
+    char beside[SLC_PATH_BYTES]; /* for the file's messages */
     slc_layout layout;
     slc_layout block; /* dense */
     int64_t n_blocks[SLC_MAX_RANK];
@@ -38,45 +38,25 @@ struct slc_spill {
 
 /* ---- one run ---------------------------------------------------------------------------------- */
 
+/* A temporary file is made only because memory is short. */
+static slc_status with_advice(slc_status status) {
+    return status == SLC_OK
+               ? SLC_OK
+               : SLC_FAIL(status, "%s; a larger --ram may do without one", slc_status_message());
+}
+
 static slc_status fail(const slc_spill *spill, const char *what) {
-    return SLC_FAIL(SLC_ERROR_OUTPUT,
-                    "%s: %s a temporary file there: %s; a larger --ram may do without one",
-                    spill->folder, what, strerror(errno));
+    return with_advice(SLC_FAIL(SLC_ERROR_OUTPUT, "%s a temporary file beside %s: %s", what,
+                                spill->beside, strerror(errno)));
 }
 
 static slc_status write_run(const slc_spill *spill, const char *data, int64_t bytes, int64_t at) {
-    while (bytes > 0) {
-        const ssize_t n = pwrite(spill->file, data, (size_t)bytes, (off_t)at);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            errno = n == 0 ? ENOSPC : errno;
-            return fail(spill, "cannot write");
-        }
-        data += n;
-        at += n;
-        bytes -= n;
-    }
-    return SLC_OK;
+    return with_advice(slci_nameless_write(&spill->file, data, bytes, at));
 }
 
 static slc_status read_run(slc_spill *spill, char *data, int64_t bytes, int64_t at) {
     atomic_fetch_add(&spill->source.base.counters.bytes_read, bytes);
-    while (bytes > 0) {
-        const ssize_t n = pread(spill->file, data, (size_t)bytes, (off_t)at);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            errno = n == 0 ? EIO : errno;
-            return fail(spill, "cannot read");
-        }
-        data += n;
-        at += n;
-        bytes -= n;
-    }
-    return SLC_OK;
+    return with_advice(slci_nameless_read(&spill->file, data, bytes, at));
 }
 
 /* ---- one block -------------------------------------------------------------------------------- */
@@ -243,31 +223,18 @@ int64_t slc_spill_file_bytes(const slc_spill_options *options) {
     return bytes;
 }
 
-/* A file without a name. */
 static slc_status open_file(slc_spill *spill, const slc_spill_options *options) {
-    char path[SLC_PATH_BYTES + 32];
-    const int length = slci_print(path, sizeof path, "%s.pass-XXXXXX", options->beside);
-    const char *slash = strrchr(options->beside, '/');
-    (void)slci_print(spill->folder, sizeof spill->folder, "%.*s",
-                     slash == NULL ? 1 : (int)(slash - options->beside) + 1,
-                     slash == NULL ? "." : options->beside);
-    if (length < 0 || (size_t)length >= sizeof path) {
+    const int length = slci_print(spill->beside, sizeof spill->beside, "%s", options->beside);
+    if (length < 0 || (size_t)length >= sizeof spill->beside) {
         return SLC_FAIL(SLC_ERROR_OUTPUT, "%.80s...: the name is too long", options->beside);
     }
-    spill->file = mkstemp(path);
-    if (spill->file < 0) {
-        return fail(spill, "cannot make");
-    }
-    (void)fcntl(spill->file, F_SETFD, FD_CLOEXEC);
-    if (unlink(path) != 0) {
-        return fail(spill, "cannot remove the name of");
-    }
+    SLC_TRY(with_advice(slci_nameless_create(spill->beside, &spill->file)));
     const int64_t bytes = slc_spill_file_bytes(options);
-    if (ftruncate(spill->file, (off_t)bytes) != 0) {
+    if (ftruncate(spill->file.fd, (off_t)bytes) != 0) {
         return fail(spill, "cannot give its size to");
     }
     /* Not every file system can; writing then says when it is full. */
-    if (fallocate(spill->file, 0, 0, (off_t)bytes) != 0 && errno != EOPNOTSUPP) {
+    if (fallocate(spill->file.fd, 0, 0, (off_t)bytes) != 0 && errno != EOPNOTSUPP) {
         return fail(spill, "there is no room for");
     }
     return SLC_OK;
@@ -285,8 +252,8 @@ static void init_ends(slc_spill *spill) {
     sink->ops = &sink_ops;
     sink->layout = spill->layout;
     sink->is_divisible = true;
-    (void)slci_print(source->name, sizeof source->name, "a temporary file in %.200s",
-                     spill->folder);
+    (void)slci_print(source->name, sizeof source->name, "a temporary file beside %.200s",
+                     spill->beside);
     memcpy(source->identity, source->name, sizeof source->identity);
     memcpy(sink->name, source->name, sizeof sink->name);
 }
@@ -300,7 +267,7 @@ slc_status slc_spill_create(const slc_spill_options *options, slc_spill **out) {
     if (spill == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for a temporary file");
     }
-    spill->file = -1;
+    spill->file.fd = -1;
     spill->layout = options->layout;
     for (int d = 0; d < spill->layout.rank; d++) {
         spill->n_blocks[d] = slc_ceil_div(options->layout.shape[d], options->block[d]);
@@ -328,8 +295,8 @@ slc_source *slc_spill_source(slc_spill *spill) {
 }
 
 void slc_spill_destroy(slc_spill *spill) {
-    if (spill != NULL && spill->file >= 0) {
-        (void)close(spill->file);
+    if (spill != NULL) {
+        slci_nameless_close(&spill->file);
     }
     free(spill);
 }
