@@ -2,13 +2,12 @@
  * tiles. */
 #include "app/bench_image.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "app/bench_folder.h"
 #include "app/image.h"
 #include "io/outfile.h"
 #include "io/simulate.h"
@@ -26,25 +25,11 @@
 #define VRAM_SHARE 16
 
 typedef struct bench_set {
-    char folder[SLC_PATH_BYTES];
+    slci_bench_folder folder;
     char path[SLC_PATH_BYTES + 16];
     int64_t n_rows, n_channels, n_pixels;
     double *image; /* [n_pixels, n_pixels], thrown away */
 } bench_set;
-
-static slc_status make_folder(const char *where, bench_set *set) {
-    char folder[SLC_PATH_BYTES];
-    const int length = snprintf(folder, sizeof folder, "%s/sluice-bench-XXXXXX", where);
-    if (length < 0 || (size_t)length >= sizeof folder) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "%.80s...: the name of the folder is too long", where);
-    }
-    if (mkdtemp(folder) == NULL) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot make a folder in %s: %s", where, strerror(errno));
-    }
-    memcpy(set->folder, folder, sizeof set->folder);
-    (void)snprintf(set->path, sizeof set->path, "%s/set.uvh5", folder);
-    return SLC_OK;
-}
 
 static slc_status make_set(const slci_bench_options *options, const slci_machine *machine,
                            bench_set *set) {
@@ -52,7 +37,8 @@ static slc_status make_set(const slci_bench_options *options, const slci_machine
     set->n_rows = is_cuda ? CUDA_ROWS : HOST_ROWS;
     set->n_channels = is_cuda ? CUDA_CHANNELS : HOST_CHANNELS;
     set->n_pixels = is_cuda ? CUDA_PIXELS : HOST_PIXELS;
-    SLC_TRY(make_folder(options->folder, set));
+    SLC_TRY(slci_bench_folder_make(options->folder, &set->folder));
+    (void)snprintf(set->path, sizeof set->path, "%s/set.uvh5", set->folder.path);
     slc_simulate_options simulate = {.path = set->path,
                                      .n_rows = set->n_rows,
                                      .n_channels = set->n_channels,
@@ -67,10 +53,10 @@ static slc_status make_set(const slci_bench_options *options, const slci_machine
 
 static void remove_set(bench_set *set) {
     free(set->image);
-    if (set->folder[0] != '\0') {
+    if (set->path[0] != '\0') {
         (void)unlink(set->path);
-        (void)rmdir(set->folder);
     }
+    slci_bench_folder_remove(&set->folder);
 }
 
 static slc_status run_image(const slci_bench_options *options, const bench_set *set,

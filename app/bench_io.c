@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/bench_folder.h"
 #include "app/machine.h"
 #include "core/checked.h"
 #include "core/clock.h"
@@ -46,7 +47,7 @@ typedef struct bench {
     slci_machine machine;
     slc_pool *single; /* of one thread */
     slci_bench_result *result;
-    char folder[SLC_PATH_BYTES];
+    slci_bench_folder folder;
     char path[SLC_PATH_BYTES + 16];
     int64_t n_rows;
     int n_repeats;
@@ -321,20 +322,8 @@ static slc_status measure_index(bench *self) {
 /* ---- all of them ------------------------------------------------------------------------------ */
 
 static slc_status open_bench(bench *self) {
-    const int length = snprintf(self->folder, sizeof self->folder, "%s/sluice-bench-XXXXXX",
-                                self->options->folder);
-    if (length < 0 || (size_t)length >= sizeof self->folder) {
-        self->folder[0] = '\0';
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "%.80s...: the name of the folder is too long",
-                        self->options->folder);
-    }
-    if (mkdtemp(self->folder) == NULL) {
-        const slc_status status = SLC_FAIL(SLC_ERROR_OUTPUT, "%.80s: no folder can be made: %s",
-                                           self->folder, strerror(errno));
-        self->folder[0] = '\0';
-        return status;
-    }
-    (void)snprintf(self->path, sizeof self->path, "%s/array.h5", self->folder);
+    SLC_TRY(slci_bench_folder_make(self->options->folder, &self->folder));
+    (void)snprintf(self->path, sizeof self->path, "%s/array.h5", self->folder.path);
     SLC_TRY(slc_pool_create(1, &self->single));
     SLC_TRY(slc_budget_reserve(self->machine.budget, SLC_SPACE_HOST, SLAB_ROWS * ROW_BYTES,
                                "a slab of the array"));
@@ -350,10 +339,10 @@ static void close_bench(bench *self) {
     if (self->slab_bytes > 0) {
         slc_budget_release(self->machine.budget, SLC_SPACE_HOST, self->slab_bytes);
     }
-    if (self->folder[0] != '\0') {
+    if (self->path[0] != '\0') {
         (void)remove(self->path);
-        (void)rmdir(self->folder);
     }
+    slci_bench_folder_remove(&self->folder);
     slc_pool_destroy(self->single);
     slci_machine_close(&self->machine);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/cmd_run.h"
 #include "core/checked.h"
 #include "core/constants.h"
 #include "core/print.h"
@@ -205,9 +206,7 @@ slc_status slci_image_page_fill(slci_image_page *self, const slc_image_options *
     page->n_inputs = options->n_inputs;
     page->device_name = result->device_name;
     page->total_seconds = result->total_seconds;
-    page->device =
-        (slci_page_memory){result->memory.vram_peak_bytes, result->memory.vram_limit_bytes};
-    page->host = (slci_page_memory){result->memory.host_peak_bytes, result->memory.ram_limit_bytes};
+    slci_page_set_memory(page, &result->memory);
     page->plan = &result->plan;
     page->report = options->run.dry_run ? NULL : &result->report;
     page->axis_names = axis_names;

@@ -144,9 +144,7 @@ static void fill_page(const slci_rewrite_arguments *arguments, const slc_rewrite
     page->n_inputs = arguments->inputs.n;
     page->device_name = result->device_name;
     page->total_seconds = result->total_seconds;
-    page->device =
-        (slci_page_memory){result->memory.vram_peak_bytes, result->memory.vram_limit_bytes};
-    page->host = (slci_page_memory){result->memory.host_peak_bytes, result->memory.ram_limit_bytes};
+    slci_page_set_memory(page, &result->memory);
     page->plan = &result->pass[last].plan;
     page->report = &result->pass[last].report;
     page->axis_names = names;

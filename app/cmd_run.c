@@ -332,6 +332,11 @@ slc_status slci_run_end(const slci_run_arguments *run, const char *json) {
     return SLC_OK;
 }
 
+void slci_page_set_memory(slci_page *page, const slc_run_memory *memory) {
+    page->device = (slci_page_memory){memory->vram_peak_bytes, memory->vram_limit_bytes};
+    page->host = (slci_page_memory){memory->host_peak_bytes, memory->ram_limit_bytes};
+}
+
 bool slci_run_wants_page(const slci_run_arguments *run) {
     return run->trace_path != NULL || run->report_path != NULL;
 }

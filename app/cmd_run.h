@@ -65,6 +65,9 @@ SLC_MUST_USE slc_status slci_run_begin(slci_program *program, slci_run_arguments
 /* Writes what was asked for beside the result; `json` are the statistics. */
 SLC_MUST_USE slc_status slci_run_end(const slci_run_arguments *run, const char *json);
 
+/* The page's lines of memory, from what the run used and might use. */
+void slci_page_set_memory(slci_page *page, const slc_run_memory *memory);
+
 /* Whether the job is to fill in a page, and to keep its picture for it. Command and inputs are for the
  * trace too. */
 bool slci_run_wants_page(const slci_run_arguments *run);

@@ -207,9 +207,7 @@ static void fill_page(const stats_arguments *arguments, const slc_stats_result *
     page->n_inputs = arguments->inputs.n;
     page->device_name = result->device_name;
     page->total_seconds = result->total_seconds;
-    page->device =
-        (slci_page_memory){result->memory.vram_peak_bytes, result->memory.vram_limit_bytes};
-    page->host = (slci_page_memory){result->memory.host_peak_bytes, result->memory.ram_limit_bytes};
+    slci_page_set_memory(page, &result->memory);
     page->plan = &result->plan;
     page->report = &result->report;
     page->axis_names = names;
