@@ -200,16 +200,6 @@ static bool touches(const void *state, const slc_tile *tile) {
     return true;
 }
 
-double slc_gather_share(const slc_gather_setup *setup, const int64_t *extent) {
-    double share = 1;
-    for (int d = 0; d < setup->request.rank; d++) {
-        const int a = mapped_axis(setup, d);
-        share *=
-            a >= 0 && extent[a] > 0 ? slc_gather_map_share(setup->request.map, d, extent[a]) : 1;
-    }
-    return share;
-}
-
 /* ---- the job ---------------------------------------------------------------------------------- */
 
 /* Dimension d of an operand, cut as the data's dimension is. */

@@ -96,10 +96,6 @@ SLC_API double slc_gather_touches(const slc_gather_setup *setup);
 SLC_API double slc_gather_sweep_seconds(const slc_gather_setup *setup);
 #define SLC_GATHER_ORDERED_TOUCHES_PER_S 1e9
 
-/* The share of the tiles `extent` [n_axes] that the job runs: 1 without a map, or where an extent is 0,
- * as in the plan that was not found. */
-SLC_API double slc_gather_share(const slc_gather_setup *setup, const int64_t *extent);
-
 /* The kernel for a device; NULL if it was not built. */
 SLC_API const slc_gather_kernel *slc_gather_kernel_get(slc_device_kind device);
 
