@@ -160,8 +160,8 @@ slc_status slci_run_wait_for_tile(slci_run *run, slc_stream *stream, int64_t n) 
     }
     slc_event *done = run->ring[n % run->n_ring].done;
     bool has_run = false;
-    if (!run->plan
-             ->uses_graphs) { /* to ask takes 1 us of this thread, to wait 5 us of the stream */
+    /* To ask takes 1 us of this thread, to wait 5 us of the stream. */
+    if (!run->plan->uses_graphs) {
         SLC_TRY(slc_event_query(done, &has_run));
     }
     return has_run ? SLC_OK : slc_event_wait(stream, done);

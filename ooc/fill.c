@@ -261,11 +261,13 @@ static bool may_start(const slci_run *run, const slci_group *group) {
              n_ahead > group->n_lines / 2);
 }
 
-static slc_status submit_pieces(slci_run *run, slci_group *group, slci_line *line) {
+static slc_status submit_pieces(slci_run *run, const slci_group *group, slci_line *line) {
+    slc_pool *pool = run->options->pool;
+    const bool is_short = is_small(run, group);
     for (int p = 0; p < line->n_pieces; p++) {
-        SLC_TRY((is_small(run, group) ? slc_pool_submit_short
-                                      : slc_pool_submit)(run->options->pool, run->reads, fill_piece,
-                                                         &line->piece[p]));
+        slci_piece *piece = &line->piece[p];
+        SLC_TRY(is_short ? slc_pool_submit_short(pool, run->reads, fill_piece, piece)
+                         : slc_pool_submit(pool, run->reads, fill_piece, piece));
     }
     return SLC_OK;
 }
