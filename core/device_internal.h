@@ -18,6 +18,10 @@ extern "C" {
 SLC_MUST_USE slc_status slci_device_create_cuda(int index, slc_pool *pool, slc_log *log,
                                                 slc_device **out);
 
+/* That card `index` is there, of a sufficient driver: SLC_ERROR_DEVICE with the reason in words. Only
+ * there when CUDA was built in. */
+SLC_MUST_USE slc_status slci_cuda_find_card(int index);
+
 /* Whether there is a card or at least a driver for one, so that computing on the CPU is not what the
  * user expects. Only there when CUDA was built in. */
 bool slci_cuda_is_expected(void);

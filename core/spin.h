@@ -32,6 +32,13 @@
 #define SLCI_PAUSE() ((void)0)
 #endif
 
+static inline void slci_spin_pause(void) {
+    for (int i = 0; i < SLCI_SPIN_PAUSES; i++) {
+        SLCI_PAUSE();
+    }
+    (void)sched_yield();
+}
+
 typedef struct slci_spin {
     int64_t until_ns; /* 0: not begun */
 } slci_spin;
@@ -47,10 +54,7 @@ static inline bool slci_spin_once(slci_spin *spin, pthread_mutex_t *mutex) {
         return false;
     }
     (void)pthread_mutex_unlock(mutex);
-    for (int i = 0; i < SLCI_SPIN_PAUSES; i++) {
-        SLCI_PAUSE();
-    }
-    (void)sched_yield();
+    slci_spin_pause();
     (void)pthread_mutex_lock(mutex);
     return true;
 }

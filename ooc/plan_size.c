@@ -5,8 +5,8 @@
  *     input, stays      one tile                          the same
  *     output, moves     2 tiles (1 with a single slot)    2 pieces, a piece a slot where a tile takes
  *                                                         more than one (1)
- *       small, written  one tile a slot                   one piece a slot
- *       once
+ *       written once,   one tile a slot                   one tile a slot (1 piece)
+ *       not too large
  *     output, stays     1 tile                            2 pieces, if it takes more than one (1)
  *     work              1 tile                            -
  *     sparse, resident  the whole array                   pieces for loading it
@@ -17,6 +17,8 @@
  * any plan takes, of device and of host memory at once, and the search may leave out everything above
  * a tile that is too large already.
  */
+#include <assert.h>
+
 #include "core/arena.h"
 #include "core/checked.h"
 #include "ooc/plan_internal.h"
@@ -26,15 +28,16 @@
  * 55 GB/s). */
 #define PIECE_BYTES (16ll << 20)
 
-/* Outputs that every tile writes anew have a buffer for each slot, up to this size. With two of them,
- * or with two pieces of a larger one, the bus has one copy left to do while the writer wakes up and the
- * scheduler after it; 16 MiB take 0.35 ms both ways on an H200, and that is not always enough. */
-#define SMALL_TILE_BYTES PIECE_BYTES
+/* Outputs that every tile writes anew have a buffer for each slot, up to this size, and leave the
+ * device in one copy. With two of them, or with pieces, the bus has one copy left to do while the
+ * writer wakes up and the scheduler after it, and stands still between pieces: a stream through an H200
+ * reached 0.93 of the bus both ways with 64 MiB tiles in pieces of 16, and 0.98 with whole ones. */
+#define WHOLE_TILE_BYTES (64ll << 20)
 
 /* Where the caller names no number of slots, tiles get more than the usual number up to so many
- * bytes of each operand. With 8 slots rather than 4 of 8 MiB a stream ran at 98 % of a loop by
- * hand, not at 96 %; what is smaller is copied several at a time besides (measured on an H200). */
-#define SLOTS_BYTES (64ll << 20)
+ * bytes of each operand: 16 MiB tiles went from 0.97 to 0.98 of a loop by hand with 8 slots rather than
+ * 4; what is smaller is copied several at a time besides (measured on an H200). */
+#define SLOTS_BYTES (128ll << 20)
 
 /* Pieces of a sparse input that are read at the same time, for each slot of the plan. */
 #define SPARSE_PIECES_PER_SLOT 2
@@ -89,20 +92,28 @@ int slci_most_slots(const slci_planner *planner, const slc_plan *plan) {
     return (int)slc_max_i64(n, SLCI_DEFAULT_SLOTS);
 }
 
-/* Bytes of one full tile of an operand, and of the piece in which it is staged. */
+/* Of the tile of an output or a sparse input, the bytes that are staged at once where not all are. */
+static int64_t piece_bytes(const slc_operand *operand, const slc_layout *tile) {
+    const int64_t tile_bytes = slc_layout_bytes(tile);
+    if (operand->is_sparse) {
+        return slc_min_i64(tile_bytes, PIECE_BYTES);
+    }
+    if (tile->rank == 0 || tile->shape[0] == 0) {
+        return tile_bytes;
+    }
+    const int64_t row_bytes = tile_bytes / tile->shape[0];
+    return slc_min_i64(tile_bytes, slc_max_i64(row_bytes, PIECE_BYTES));
+}
+
+/* Bytes of one full tile of an operand, and of what is staged of it. */
 static slc_status size_operand(const slc_job *job, const int64_t *extent, int o,
                                slc_plan_operand *out) {
     const slc_operand *operand = &job->operands[o];
     slc_layout tile;
     SLC_TRY(slc_job_tile_layout(job, o, extent, &tile));
+    const bool has_pieces = slci_is_output(operand) || operand->is_sparse;
     out->tile_bytes = slc_layout_bytes(&tile);
-    out->staging_bytes = out->tile_bytes;
-    if (slci_is_output(operand) && tile.rank > 0 && tile.shape[0] > 0) {
-        const int64_t slice_bytes = out->tile_bytes / tile.shape[0];
-        out->staging_bytes = slc_min_i64(out->tile_bytes, slc_max_i64(slice_bytes, PIECE_BYTES));
-    } else if (operand->is_sparse) {
-        out->staging_bytes = slc_min_i64(out->tile_bytes, PIECE_BYTES);
-    }
+    out->staging_bytes = has_pieces ? piece_bytes(operand, &tile) : out->tile_bytes;
     return SLC_OK;
 }
 
@@ -169,11 +180,30 @@ static void count_sparse_buffers(slc_placement placement, int n_slots, slc_plan_
     }
 }
 
-static void count_buffers(const slci_planner *planner, int o, int n_slots, slc_plan *plan) {
+/* Of an output. `moves`: it has more than one tile. */
+static void count_output_buffers(const slc_job *job, int o, bool moves, slc_plan *plan) {
+    const slc_operand *operand = &job->operands[o];
+    slc_plan_operand *sized = &plan->operand[o];
+    const int n_slots = plan->n_slots;
+    slc_layout tile;
+    const slc_status status = slc_job_tile_layout(job, o, plan->tile, &tile);
+    assert(status == SLC_OK); /* the tile was sized before */
+    (void)status;
+    const bool is_whole = operand->access == SLC_ACCESS_OUT && moves && n_slots > 1 &&
+                          sized->tile_bytes <= WHOLE_TILE_BYTES;
+    sized->staging_bytes = is_whole ? sized->tile_bytes : piece_bytes(operand, &tile);
+    const bool is_cut = sized->staging_bytes < sized->tile_bytes;
+    const int n_several = is_whole ? n_slots : SLC_DRAIN_PIECES;
+    sized->n_buffers = moves && n_slots > 1 ? n_several : 1;
+    const int n_pieces = !moves ? SLC_DRAIN_PIECES : is_cut ? n_slots : n_several;
+    sized->n_staging = (moves || is_cut) && n_slots > 1 ? n_pieces : 1;
+}
+
+static void count_buffers(const slci_planner *planner, int o, slc_plan *plan) {
     const slc_operand *operand = &planner->job->operands[o];
     slc_plan_operand *sized = &plan->operand[o];
     if (operand->is_sparse) {
-        count_sparse_buffers(planner->sparse[o], n_slots, sized);
+        count_sparse_buffers(planner->sparse[o], plan->n_slots, sized);
         return;
     }
     bool moves = false; /* more than one tile of its own */
@@ -185,16 +215,9 @@ static void count_buffers(const slci_planner *planner, int o, int n_slots, slc_p
         sized->n_buffers = 1;
         sized->n_staging = 0;
     } else if (slci_is_output(operand)) {
-        const bool has_pieces = moves || sized->staging_bytes < sized->tile_bytes;
-        const bool is_small =
-            operand->access == SLC_ACCESS_OUT && sized->tile_bytes <= SMALL_TILE_BYTES;
-        const int n_several = is_small ? n_slots : SLC_DRAIN_PIECES;
-        sized->n_buffers = moves && n_slots > 1 ? n_several : 1;
-        const bool is_cut = sized->staging_bytes < sized->tile_bytes;
-        const int n_pieces = !moves ? SLC_DRAIN_PIECES : is_cut ? n_slots : n_several;
-        sized->n_staging = has_pieces && n_slots > 1 ? n_pieces : 1;
+        count_output_buffers(planner->job, o, moves, plan);
     } else {
-        sized->n_buffers = moves ? n_slots : 1;
+        sized->n_buffers = moves ? plan->n_slots : 1;
         sized->n_staging = sized->n_buffers;
     }
 }
@@ -211,7 +234,7 @@ bool slci_plan_set_slots(const slci_planner *planner, int n_slots, slc_plan *pla
     plan->mapped_bytes = plan->tier_bytes = 0;
     for (int o = 0; o < plan->n_operands; o++) {
         const slc_plan_operand *sized = &plan->operand[o];
-        count_buffers(planner, o, n_slots, plan);
+        count_buffers(planner, o, plan);
         if (!add_buffers(sized->tile_bytes, sized->n_buffers, &device_bytes) ||
             !add_buffers(sized->staging_bytes, sized->n_staging, &host_bytes) ||
             !add_buffers(sized->tile_bytes, sized->placement == SLC_PLACE_MAPPED ? 1 : 0,
