@@ -1,4 +1,4 @@
-# What `sluice simulate` writes, read by pyuvdata with its checks on. pyuvdata comes from PyPI into an
+# What `sluice simulate` and `sluice predict` write, read by pyuvdata with its checks on. pyuvdata comes from PyPI into an
 # environment of this test's own, kept in the build folder; without it the test is skipped.
 source "$(dirname "${BASH_SOURCE[0]}")/support_program.sh"
 
@@ -25,6 +25,13 @@ l=0.001 m=0.004 flux=0.9 major=150asec minor=60asec pa=25 index=0.5
 l=0.3 m=-0.2 flux=0.25
 EOF
 
+# What is predicted is not what the file held before.
+cat >other.txt <<'EOF'
+l=-0.002 m=0.0061 flux=0.8 index=-0.3
+l=0.0051 m=0.0013 flux=1.1 major=90asec minor=40asec pa=-40
+l=-0.25 m=-0.1 flux=0.5
+EOF
+
 verify() { # ARRAY ROWS OPTION…
     local array=$1 rows=$2
     shift 2
@@ -32,6 +39,10 @@ verify() { # ARRAY ROWS OPTION…
     check "simulate $array: $(cat .err)" test "$code" = 0
     check "pyuvdata and $array" "$environment/bin/python" \
         "$source_dir/tests/app/_interop_pyuvdata.py" "$array.uvh5" sky.txt "$rows"
+    run predict --model other.txt "$array.uvh5" -o "$array-predicted.uvh5"
+    check "predict $array: $(cat .err)" test "$code" = 0
+    check "pyuvdata and the prediction of $array" "$environment/bin/python" \
+        "$source_dir/tests/app/_interop_pyuvdata.py" "$array-predicted.uvh5" other.txt "$rows"
 }
 
 verify vla-d 10000 --channels 4
