@@ -45,6 +45,7 @@ typedef struct slc_device_limits {
     int64_t allocation_unit_bytes; /* slabs are whole multiples of it (CUDA: 2 MiB, host: 4 KiB) */
     int n_processors;              /* multiprocessors, or threads of the pool */
     bool has_fast_double; /* double precision at half the rate of single or better; host: true */
+    int compute_capability; /* of an NVIDIA GPU, 90 for 9.0; host: 0 */
 } slc_device_limits;
 
 /* Host memory for asynchronous copies. `is_pinned` is false after a fallback to pageable memory. */

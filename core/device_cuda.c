@@ -37,6 +37,7 @@ typedef struct cuda_device {
     int index;
     int n_processors;
     int single_to_double; /* the ratio of their rates: 2 on cards for computing, else 32 or 64 */
+    int compute_capability; /* 90 for 9.0 */
     int64_t context_bytes;
     char name[128];
 } cuda_device;
@@ -110,7 +111,8 @@ static slc_status cuda_limits(slc_device *device, slc_device_limits *out) {
                                 .context_bytes = self->context_bytes,
                                 .allocation_unit_bytes = ALLOCATION_UNIT_BYTES,
                                 .n_processors = self->n_processors,
-                                .has_fast_double = self->single_to_double <= 2};
+                                .has_fast_double = self->single_to_double <= 2,
+                                .compute_capability = self->compute_capability};
     memcpy(limits.name, self->name, sizeof limits.name);
     describe_software(limits.software, sizeof limits.software);
     *out = limits;
@@ -297,10 +299,10 @@ static slc_status cuda_event_query(slc_event *event, bool *is_done) {
     return SLC_OK;
 }
 
-/* The runtime has two ways to wait for an event. One keeps a processor busy all the time. The other has
- * the card raise an interrupt, which holds the stream up by some 7 us at each record, waited for or not
- * (an H200: 8 MiB tiles both ways took 179 us, without it 172), and wakes the waiter 70 to 150 us late.
- * So it is asked again and again instead, more and more seldom: late by an eighth of the wait at most. */
+/* The runtime has two ways to wait for an event. One keeps a processor busy all the time. The other
+ * has the card raise an interrupt, which holds the stream up by some 7 us at each record, waited for
+ * or not (an H200: 8 MiB tiles both ways took 179 us, without it 172), and wakes the waiter 70 to 150
+ * us late. So it is asked again and again, more and more seldom: late by an eighth of the wait. */
 static slc_status cuda_event_synchronize(slc_event *event) {
     SLC_TRY(use_device(event->device));
     const int64_t begin_ns = slc_clock_ns();
@@ -520,6 +522,7 @@ static slc_status describe_card(cuda_device *self) {
     }
     (void)snprintf(self->name, sizeof self->name, "%.127s", properties.name);
     self->n_processors = properties.multiProcessorCount;
+    self->compute_capability = 10 * properties.major + properties.minor;
     TRY_CUDA(cudaDeviceGetAttribute(&self->single_to_double,
                                     cudaDevAttrSingleToDoublePrecisionPerfRatio, self->index));
     cudaError_t error = slci_copy_cuda_load();

@@ -276,6 +276,23 @@ static int64_t flat_sink_next_unit(slc_sink *sink, int axis, int64_t index) {
                : slc_sink_next_unit(flat->inner, at.inner_axis, at.inner_index) * at.block;
 }
 
+static slc_status flat_keep_pieces(slc_sink *sink, slc_piece_keep keep, void *context) {
+    return slc_sink_keep_pieces(((const flat_sink *)sink)->inner, keep, context);
+}
+
+static slc_status flat_flush_pieces(slc_sink *sink) {
+    return slc_sink_flush_pieces(((const flat_sink *)sink)->inner);
+}
+
+static slc_status flat_put_piece(slc_sink *sink, const slc_sink_piece *piece, slc_piece_read read,
+                                 void *context) {
+    return slc_sink_put_piece(((const flat_sink *)sink)->inner, piece, read, context);
+}
+
+static slc_status flat_prepare(slc_sink *sink, const char **path) {
+    return slc_sink_prepare(((const flat_sink *)sink)->inner, path);
+}
+
 static slc_status flat_commit(slc_sink *sink) {
     return slc_sink_commit(((const flat_sink *)sink)->inner);
 }
@@ -286,8 +303,19 @@ static void flat_sink_destroy(slc_sink *sink) {
 
 static const slc_sink_ops flat_sink_ops = {.write = flat_write,
                                            .next_unit = flat_sink_next_unit,
+                                           .prepare = flat_prepare,
                                            .commit = flat_commit,
                                            .destroy = flat_sink_destroy};
+
+/* Of a sink that has pieces, which are the same whatever its dimensions are called. */
+static const slc_sink_ops flat_pieces_ops = {.write = flat_write,
+                                             .next_unit = flat_sink_next_unit,
+                                             .keep_pieces = flat_keep_pieces,
+                                             .flush_pieces = flat_flush_pieces,
+                                             .put_piece = flat_put_piece,
+                                             .prepare = flat_prepare,
+                                             .commit = flat_commit,
+                                             .destroy = flat_sink_destroy};
 
 slc_status slc_sink_flatten(slc_sink *inner, const slc_flat_dims *dims, slc_sink **out) {
     slc_layout layout;
@@ -296,7 +324,7 @@ slc_status slc_sink_flatten(slc_sink *inner, const slc_flat_dims *dims, slc_sink
     if (flat == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory for a sink", inner->name);
     }
-    flat->base.ops = &flat_sink_ops;
+    flat->base.ops = slc_sink_has_pieces(inner) ? &flat_pieces_ops : &flat_sink_ops;
     flat->base.layout = layout;
     memcpy(flat->base.name, inner->name, sizeof flat->base.name);
     flat->inner = inner;

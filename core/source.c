@@ -75,6 +75,28 @@ int64_t slc_sink_next_unit(slc_sink *sink, int axis, int64_t index) {
     return sink->ops->next_unit == NULL ? index + 1 : sink->ops->next_unit(sink, axis, index);
 }
 
+bool slc_sink_has_pieces(const slc_sink *sink) {
+    return sink->ops->keep_pieces != NULL;
+}
+
+slc_status slc_sink_keep_pieces(slc_sink *sink, slc_piece_keep keep, void *context) {
+    return sink->ops->keep_pieces(sink, keep, context);
+}
+
+slc_status slc_sink_flush_pieces(slc_sink *sink) {
+    return sink->ops->flush_pieces(sink);
+}
+
+slc_status slc_sink_put_piece(slc_sink *sink, const slc_sink_piece *piece, slc_piece_read read,
+                              void *context) {
+    return sink->ops->put_piece(sink, piece, read, context);
+}
+
+slc_status slc_sink_prepare(slc_sink *sink, const char **path) {
+    *path = NULL;
+    return sink->ops->prepare == NULL ? SLC_OK : sink->ops->prepare(sink, path);
+}
+
 slc_status slc_sink_commit(slc_sink *sink) {
     return sink->ops->commit(sink);
 }

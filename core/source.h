@@ -68,12 +68,39 @@ struct slc_source {
     slc_source_counters counters;
 };
 
+/* A part of what a sink stores, by a number of the sink's own, in bytes that only a sink for the same
+ * result understands: a chunk as it is stored, or as much as has come of one. For a journal. */
+typedef struct slc_sink_piece {
+    int64_t index;      /* 0 or more */
+    int64_t n_elements; /* that have come of it; 0: all of them, and the bytes are what is stored */
+    int64_t n_bytes;
+} slc_sink_piece;
+
+/* Takes a piece with its bytes [n_bytes], lent for the call. From any thread, several at once. */
+typedef void (*slc_piece_keep)(void *context, const slc_sink_piece *piece, const void *bytes);
+
+/* Brings the next n_bytes of a piece that was kept. */
+typedef slc_status (*slc_piece_read)(void *context, void *out, int64_t n_bytes);
+
 typedef struct slc_sink_ops {
     /* Writes one dense box from host memory. Called from one thread at a time. */
     slc_status (*write)(slc_sink *sink, const slc_box *box, const void *src);
     /* (optional) As a source's: where the unit (chunk) that holds `index` on axis `axis` ends. Boxes
      * that end there need not be put together again. */
     int64_t (*next_unit)(slc_sink *sink, int axis, int64_t index);
+    /* (optional, these three or none) A sink that stores another form than it gets has this form kept,
+     * so that a run that is resumed need not make it again. From now on every piece goes to `keep` as
+     * soon as it is complete; NULL: no more of them, and no thread is in `keep` any longer. */
+    slc_status (*keep_pieces)(slc_sink *sink, slc_piece_keep keep, void *context);
+    /* When it returns, all that was written has been kept: pieces under way have been waited for, and
+     * incomplete ones given that have grown since the last time. */
+    slc_status (*flush_pieces)(slc_sink *sink);
+    /* Before the first write: takes a piece back; of an index that comes again the last one counts. */
+    slc_status (*put_piece)(slc_sink *sink, const slc_sink_piece *piece, slc_piece_read read,
+                            void *context);
+    /* (optional) All of a commit but its last step: the result is durable in the file *path (lent),
+     * which is to get the final name. */
+    slc_status (*prepare)(slc_sink *sink, const char **path);
     /* Makes the result durable under its final name; after it, or a failure, only destroy. */
     slc_status (*commit)(slc_sink *sink);
     /* Gives everything back; without a commit nothing is left under the final name. */
@@ -106,6 +133,19 @@ SLC_API void slc_source_destroy(slc_source *source);
 
 SLC_API SLC_MUST_USE slc_status slc_sink_write(slc_sink *sink, const slc_box *box, const void *src);
 SLC_API int64_t slc_sink_next_unit(slc_sink *sink, int axis, int64_t index);
+
+/* Whether the sink has the three functions for pieces; then these call them. SLC_ERROR_INPUT for a
+ * piece that is none of this sink's. */
+SLC_API bool slc_sink_has_pieces(const slc_sink *sink);
+SLC_API SLC_MUST_USE slc_status slc_sink_keep_pieces(slc_sink *sink, slc_piece_keep keep,
+                                                     void *context);
+SLC_API SLC_MUST_USE slc_status slc_sink_flush_pieces(slc_sink *sink);
+SLC_API SLC_MUST_USE slc_status slc_sink_put_piece(slc_sink *sink, const slc_sink_piece *piece,
+                                                   slc_piece_read read, void *context);
+
+/* Before the commit, for who has to note what is about to appear: *path is the file under its
+ * temporary name, lent; NULL where the sink writes none, or does all of it in its commit. */
+SLC_API SLC_MUST_USE slc_status slc_sink_prepare(slc_sink *sink, const char **path);
 SLC_API SLC_MUST_USE slc_status slc_sink_commit(slc_sink *sink);
 SLC_API void slc_sink_destroy(slc_sink *sink);
 

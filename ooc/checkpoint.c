@@ -225,14 +225,24 @@ static slc_status copy_fingerprint(slc_checkpoint *self, const slc_fingerprint *
     return SLC_OK;
 }
 
+/* The run before was at its very end, and had removed its journal. Are its outputs where they should
+ * be, nothing is needed from it; if not, the run begins from the start. */
+static slc_status begin_without_journal(slc_checkpoint *self) {
+    self->saved_stage = -1;
+    return slci_journal_begin(self);
+}
+
 static slc_status resume(slc_checkpoint *self) {
     int64_t n_bytes = 0;
     int64_t n_blocks = 0;
+    struct stat info;
     SLC_TRY(slci_state_read(self, &n_bytes, &n_blocks));
-    SLC_TRY(slci_journal_open(self, n_bytes, n_blocks));
     self->is_resumed = true;
     slc_log_note(self->options.log, "going on with the checkpoint %s", self->path);
-    return SLC_OK;
+    if (self->is_settled && fstat(self->journal_fd, &info) == 0 && info.st_size < n_bytes) {
+        return begin_without_journal(self);
+    }
+    return slci_journal_open(self, n_bytes, n_blocks);
 }
 
 slc_status slc_checkpoint_begin(slc_checkpoint *self, const slc_fingerprint *fingerprint,
@@ -336,21 +346,55 @@ void slci_checkpoint_undo_stage(slc_checkpoint *self) {
     self->stage--;
 }
 
+/* ---- writing states -------------------------------------------------------------------------- */
+
+slc_status slci_checkpoint_warn(const slc_checkpoint *self, slc_status status) {
+    if (status != SLC_ERROR_OUTPUT) {
+        return status;
+    }
+    slc_log_warning(self->options.log, "%s; the run goes on, and %s", slc_status_message(),
+                    self->has_state ? "the checkpoint before stays good"
+                                    : "there is no checkpoint yet");
+    return SLC_OK;
+}
+
+bool slci_checkpoint_is_stopped(slc_checkpoint *self) {
+    pthread_mutex_lock(&self->mutex);
+    const bool stopped = self->is_stopped;
+    pthread_mutex_unlock(&self->mutex);
+    return stopped;
+}
+
 /* ---- the end --------------------------------------------------------------------------------- */
 
+static slc_status remove_state(slc_checkpoint *self) {
+    if (self->has_state && unlink(self->path) != 0 && errno != ENOENT) {
+        return slci_checkpoint_fail("remove", self->path);
+    }
+    self->has_state = false;
+    return SLC_OK;
+}
+
+static slc_status remove_journal(slc_checkpoint *self) {
+    if (unlink(self->journal_path) != 0 && errno != ENOENT) {
+        return slci_checkpoint_fail("remove", self->journal_path);
+    }
+    return SLC_OK;
+}
+
+/* A state that knows the outputs goes last, since it needs no journal to say that all is done; any
+ * other one goes first, so that none is left whose journal is gone. */
 slc_status slc_checkpoint_finish(slc_checkpoint *self) {
     if (self == NULL) {
         return SLC_OK;
     }
     self->is_finished = true;
-    if (self->has_state && unlink(self->path) != 0 && errno != ENOENT) {
-        return slci_checkpoint_fail("remove", self->path);
+    if (self->is_settled) {
+        SLC_TRY(remove_journal(self));
+        return remove_state(self);
     }
-    self->has_state = false;
-    if (unlink(self->journal_path) != 0 && errno != ENOENT) {
-        return slci_checkpoint_fail("remove", self->journal_path);
-    }
-    return SLC_OK;
+    SLC_TRY(remove_state(self));
+    return remove_journal(self);
 }
 
 /* Whether there is something to go on with. Before the run has begun, that is what it was to resume. */
@@ -405,6 +449,7 @@ void slc_checkpoint_destroy(slc_checkpoint *self) {
     free(self->buffer);
     free(self->region);
     free(self->partial);
+    free(self->output);
     slc_fingerprint_destroy(&self->fingerprint);
     pthread_mutex_destroy(&self->mutex);
     free(self);

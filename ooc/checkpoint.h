@@ -69,6 +69,24 @@ SLC_API SLC_MUST_USE slc_status slc_checkpoint_begin(slc_checkpoint *checkpoint,
                                                      const slc_fingerprint *fingerprint,
                                                      const slc_checkpoint_client *client);
 
+/* Before the first output of the run gets its final name, and once all of them are whole: keeps what
+ * these files are, paths [n_paths] under their present names (NULL: none, which does not count), in a
+ * state in which nothing is left to do. Whatever comes between the names and slc_checkpoint_finish, a
+ * run that resumes finds itself complete. A full disk, or a journal that lacks a part, is only warned
+ * of. Takes NULL. SLC_ERROR_OUTPUT where a file is not there; SLC_ERROR_MEMORY. */
+SLC_API SLC_MUST_USE slc_status slc_checkpoint_settle(slc_checkpoint *checkpoint,
+                                                      const char *const *paths, int n_paths);
+
+/* Of a begun checkpoint: whether it resumes a run whose outputs were settled and are all there, under
+ * paths [n_paths] in the same order. Then only slc_checkpoint_finish is left to do. False for NULL. */
+SLC_API bool slc_checkpoint_is_complete(const slc_checkpoint *checkpoint, const char *const *paths,
+                                        int n_paths);
+
+/* Before a run begins that is to resume the checkpoint `checkpoint_path`: whether the file `path` is an
+ * output that the run before has settled, so that nobody's work is lost where it is replaced. False
+ * where either is not there. */
+SLC_API bool slc_checkpoint_has_made(const char *checkpoint_path, const char *path);
+
 /* Whether an earlier run is being continued. False for NULL. */
 SLC_API bool slc_checkpoint_is_resumed(const slc_checkpoint *checkpoint);
 

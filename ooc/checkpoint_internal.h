@@ -31,6 +31,33 @@ typedef struct slci_partial {
     int64_t at; /* of its first element in the state file */
 } slci_partial;
 
+/* Kinds of the state's blocks, in their order. */
+typedef enum slci_state_kind {
+    SLCI_STATE_HEAD = 1,
+    SLCI_STATE_OUTPUTS,
+    SLCI_STATE_FINGERPRINT,
+    SLCI_STATE_CLIENT,
+    SLCI_STATE_REGIONS,
+    SLCI_STATE_PARTIAL,
+    SLCI_STATE_END
+} slci_state_kind;
+
+/* A file that is an output of the run, or is about to get the name of one. A rename changes none of
+ * these; a device's number may be another one when the machine has been started anew. */
+typedef struct slci_output_record {
+    int64_t bytes, modified_ns;
+    uint64_t inode;
+} slci_output_record;
+
+/* More outputs than this are no state of ours. */
+#define SLCI_MOST_OUTPUTS (1 << 20)
+
+/* Whom a sink gives its pieces. */
+typedef struct slci_piece_keeper {
+    slc_checkpoint *checkpoint;
+    int operand;
+} slci_piece_keeper;
+
 struct slc_checkpoint {
     char path[SLCI_CHECKPOINT_PATH_BYTES];
     char new_path[SLCI_CHECKPOINT_PATH_BYTES + 48]; /* of the state that is being written */
@@ -60,8 +87,16 @@ struct slc_checkpoint {
     int64_t n_regions;
     slci_region *region; /* [n_regions] */
 
+    bool is_settled; /* in the state nothing is left to do but to give the outputs their names */
+    /* Once all outputs are whole: what they are; of a resumed run, what they were. */
+    int n_outputs;
+    int n_known; /* with those of runs before, behind them, some of which may have names still */
+    slci_output_record *output; /* [n_known] */
+
     int64_t n_partials;
     slci_partial *partial; /* [n_partials]; of later ones those that overlap earlier ones count */
+
+    slci_piece_keeper keeper[SLC_MAX_OPERANDS]; /* of the stage's outputs */
 
     slci_block_reader replay; /* the journal as it was resumed, up to its recorded end */
 
@@ -77,6 +112,16 @@ typedef struct slci_save {
     const void *d_data;
 } slci_save;
 
+/* The state's first block. */
+typedef struct slci_state_head {
+    int64_t version, id;
+    int64_t stage, round;
+    int64_t signature;          /* of the stage's job */
+    int64_t n_outputs, n_known; /* of the second block, [n_known] */
+    int64_t n_regions, n_partials;
+    int64_t journal_bytes, journal_blocks;
+} slci_state_head;
+
 /* A state to be written. */
 typedef struct slci_state {
     int64_t round;
@@ -84,7 +129,7 @@ typedef struct slci_state {
     int64_t n_regions;
     const slci_save *save;
     int n_saves;
-    slci_run *run; /* whose buffers these are */
+    slci_run *run; /* whose buffers these are; NULL where nothing is left to do */
 } slci_state;
 
 /* SLC_ERROR_INPUT where `found` (read from the file `path`) is not `expected`, naming the first
@@ -100,6 +145,11 @@ SLC_MUST_USE slc_status slci_state_write(slc_checkpoint *checkpoint, const slci_
 SLC_MUST_USE slc_status slci_state_read(slc_checkpoint *checkpoint, int64_t *journal_bytes,
                                         int64_t *journal_blocks);
 
+/* The state's first block, and the second one; `out` is the caller's, NULL where there is none.
+ * SLC_ERROR_UNSUPPORTED for another format. */
+SLC_MUST_USE slc_status slci_state_open(slci_block_reader *reader, slci_state_head *head,
+                                        slci_output_record **out);
+
 /* Reads `part`, which lies in the partial's box and fits the buffer, into the buffer. */
 SLC_MUST_USE slc_status slci_partial_read(slc_checkpoint *checkpoint, const slci_partial *partial,
                                           const slc_box *part);
@@ -112,7 +162,16 @@ SLC_MUST_USE slc_status slci_journal_open(slc_checkpoint *checkpoint, int64_t n_
 SLC_MUST_USE slc_status slci_journal_sync(slc_checkpoint *checkpoint, int64_t *n_bytes,
                                           int64_t *n_blocks);
 
-/* Gives the sinks every box that the journal has of the stage under way. */
+/* Sinks with pieces have them kept while a stage runs: attach before it, detach after it, whatever came
+ * of it; `status` is that, and is returned where detaching is fine too. flush: the journal has all that
+ * was written so far, as it has after a stage that came to its end. */
+SLC_MUST_USE slc_status slci_journal_attach(slc_checkpoint *checkpoint, const slc_job *job,
+                                            const slc_binding *bindings);
+SLC_MUST_USE slc_status slci_journal_detach(const slc_job *job, const slc_binding *bindings,
+                                            slc_status status);
+SLC_MUST_USE slc_status slci_journal_flush(const slc_job *job, const slc_binding *bindings);
+
+/* Gives the sinks every box and piece that the journal has of the stage under way. */
 SLC_MUST_USE slc_status slci_journal_replay(slc_checkpoint *checkpoint, const slc_job *job,
                                             const slc_binding *bindings);
 
@@ -128,6 +187,13 @@ slc_status slci_checkpoint_fail(const char *what, const char *path);
  * caller may try again in another way. SLC_ERROR_ARGUMENT before slc_checkpoint_begin. */
 SLC_MUST_USE slc_status slci_checkpoint_next_stage(slc_checkpoint *checkpoint, const slc_job *job);
 void slci_checkpoint_undo_stage(slc_checkpoint *checkpoint);
+
+/* A disk that is full, or a file that cannot be written, is no reason to end a run that would
+ * otherwise come to its result: SLC_ERROR_OUTPUT becomes a warning. */
+SLC_MUST_USE slc_status slci_checkpoint_warn(const slc_checkpoint *checkpoint, slc_status status);
+
+/* Whether the journal lacks something, so that no state can be written any more. */
+bool slci_checkpoint_is_stopped(slc_checkpoint *checkpoint);
 
 /* Forgets sums under way, since another round begins; what work operands hold as well, or not. */
 void slci_checkpoint_drop_partials(slc_checkpoint *checkpoint);

@@ -1,6 +1,6 @@
 /* The state file: written beside the old one, synced, renamed.
  *
- *     HEAD  FINGERPRINT  CLIENT  REGIONS  PARTIAL …  END
+ *     HEAD  OUTPUTS  FINGERPRINT  CLIENT  REGIONS  PARTIAL …  END
  *
  * A partial is a box of an operand with its elements in C order. It comes from a device buffer, or,
  * where a resumed run has not come to it yet, from the state before. */
@@ -14,9 +14,10 @@
 #include <unistd.h>
 
 #include "core/checked.h"
+#include "core/file.h"
 #include "ooc/checkpoint_internal.h"
 
-#define FORMAT_VERSION 1
+#define FORMAT_VERSION 2
 
 /* Names that are tried for a temporary file. */
 #define MOST_ATTEMPTS 1000
@@ -24,23 +25,6 @@
 /* More regions than this are no state of ours: a hundred thousand interrupted runs would leave
  * fewer. */
 #define MOST_REGIONS (1 << 20)
-
-typedef enum block_kind {
-    BLOCK_HEAD = 1,
-    BLOCK_FINGERPRINT,
-    BLOCK_CLIENT,
-    BLOCK_REGIONS,
-    BLOCK_PARTIAL,
-    BLOCK_END
-} block_kind;
-
-typedef struct state_head {
-    int64_t version, id;
-    int64_t stage, round;
-    int64_t signature; /* of the stage's job */
-    int64_t n_regions, n_partials;
-    int64_t journal_bytes, journal_blocks;
-} state_head;
 
 typedef struct region_record {
     int64_t n_axes, origin[SLC_MAX_AXES], extent[SLC_MAX_AXES];
@@ -74,7 +58,7 @@ slci_box_record slci_box_record_of(int operand, int64_t element_bytes, const slc
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static slc_status write_block(slci_block_writer *writer, block_kind kind, const void *data,
+static slc_status write_block(slci_block_writer *writer, slci_state_kind kind, const void *data,
                               int64_t n_bytes) {
     SLC_TRY(slci_block_begin(writer, (int)kind, n_bytes));
     SLC_TRY(slci_block_add(writer, data, n_bytes));
@@ -92,14 +76,14 @@ static slc_status write_client(slc_checkpoint *self, slci_block_writer *writer) 
     if (n_bytes > 0) {
         client->save(client->context, data);
     }
-    const slc_status status = write_block(writer, BLOCK_CLIENT, data, n_bytes);
+    const slc_status status = write_block(writer, SLCI_STATE_CLIENT, data, n_bytes);
     free(data);
     return status;
 }
 
 static slc_status write_regions(const slci_state *state, slci_block_writer *writer) {
-    SLC_TRY(
-        slci_block_begin(writer, BLOCK_REGIONS, state->n_regions * (int64_t)sizeof(region_record)));
+    SLC_TRY(slci_block_begin(writer, SLCI_STATE_REGIONS,
+                             state->n_regions * (int64_t)sizeof(region_record)));
     for (int64_t r = 0; r < state->n_regions; r++) {
         const slci_region *region = &state->region[r];
         region_record record = {.n_axes = region->box.rank,
@@ -151,7 +135,7 @@ static slc_status write_partial(slc_checkpoint *self, const slci_state *state,
                                          : old->element_bytes;
     const int operand = save != NULL ? save->operand : old->operand;
     const slci_box_record record = slci_box_record_of(operand, element, box);
-    SLC_TRY(slci_block_begin(writer, BLOCK_PARTIAL,
+    SLC_TRY(slci_block_begin(writer, SLCI_STATE_PARTIAL,
                              (int64_t)sizeof record + slc_box_count(box) * element));
     SLC_TRY(slci_block_add(writer, &record, (int64_t)sizeof record));
     *out =
@@ -177,8 +161,8 @@ static bool is_needed(const slci_state *state, const slci_partial *old) {
             return false;
         }
     }
-    return slci_regions_touch(state->run->job, state->region, state->n_regions, old->operand,
-                              &old->box);
+    return state->run != NULL && slci_regions_touch(state->run->job, state->region,
+                                                    state->n_regions, old->operand, &old->box);
 }
 
 static slc_status write_partials(slc_checkpoint *self, const slci_state *state,
@@ -209,42 +193,29 @@ static int64_t count_partials(const slc_checkpoint *self, const slci_state *stat
 
 static slc_status write_blocks(slc_checkpoint *self, const slci_state *state, int fd,
                                slci_partial *partial, int64_t n_partials) {
-    state_head head = {.version = FORMAT_VERSION,
-                       .id = (int64_t)self->id,
-                       .stage = self->stage,
-                       .round = state->round,
-                       .signature = (int64_t)self->signature,
-                       .n_regions = state->n_regions,
-                       .n_partials = n_partials};
+    slci_state_head head = {.version = FORMAT_VERSION,
+                            .id = (int64_t)self->id,
+                            .stage = self->stage,
+                            .round = state->round,
+                            .signature = (int64_t)self->signature,
+                            .n_outputs = self->n_outputs,
+                            .n_known = self->n_known,
+                            .n_regions = state->n_regions,
+                            .n_partials = n_partials};
     /* What the state counts on in the journal must be on the disk before it. */
     SLC_TRY(slci_journal_sync(self, &head.journal_bytes, &head.journal_blocks));
     slci_block_writer writer = {.fd = fd, .name = self->new_path};
-    SLC_TRY(write_block(&writer, BLOCK_HEAD, &head, (int64_t)sizeof head));
-    SLC_TRY(
-        write_block(&writer, BLOCK_FINGERPRINT, self->fingerprint.text, self->fingerprint.n_bytes));
+    SLC_TRY(write_block(&writer, SLCI_STATE_HEAD, &head, (int64_t)sizeof head));
+    SLC_TRY(write_block(&writer, SLCI_STATE_OUTPUTS, self->output,
+                        self->n_known * (int64_t)sizeof *self->output));
+    SLC_TRY(write_block(&writer, SLCI_STATE_FINGERPRINT, self->fingerprint.text,
+                        self->fingerprint.n_bytes));
     SLC_TRY(write_client(self, &writer));
     SLC_TRY(write_regions(state, &writer));
     SLC_TRY(write_partials(self, state, &writer, partial));
-    SLC_TRY(write_block(&writer, BLOCK_END, NULL, 0));
+    SLC_TRY(write_block(&writer, SLCI_STATE_END, NULL, 0));
     self->state_bytes = writer.at;
     return SLC_OK;
-}
-
-/* Makes a rename durable. A folder that cannot be synced (some network file systems) is let be. */
-static void sync_folder(const char *path) {
-    char folder[SLCI_CHECKPOINT_PATH_BYTES];
-    (void)snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    if (slash == NULL) {
-        (void)snprintf(folder, sizeof folder, ".");
-    } else {
-        slash[slash == folder ? 1 : 0] = '\0';
-    }
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void)fsync(fd);
-        (void)close(fd);
-    }
 }
 
 /* Makes the file to write into, of a name that was free. -1: errno says why not. */
@@ -294,7 +265,9 @@ slc_status slci_state_write(slc_checkpoint *self, const slci_state *state) {
     if (give_name(self) != 0) {
         SLC_TRY_GOTO(done, slci_checkpoint_fail("rename to", self->path));
     }
-    sync_folder(self->path);
+    /* Where the folder could not be synced, a power failure may bring back the state before, which
+     * is whole too. */
+    (void)slci_folder_sync(self->path);
     if (self->state_fd >= 0) {
         (void)close(self->state_fd);
     }
@@ -303,6 +276,7 @@ slc_status slci_state_write(slc_checkpoint *self, const slci_state *state) {
     self->partial = partial;
     self->n_partials = n_partials;
     self->has_state = true;
+    self->is_settled = self->n_outputs > 0 && state->n_regions == 0;
     self->n_states++;
     return SLC_OK;
 done:
@@ -321,23 +295,23 @@ static slc_status unexpected(const slci_block_reader *reader) {
 }
 
 /* Opens the next block, which must be of this kind. */
-static slc_status open_block(slci_block_reader *reader, block_kind kind, int64_t *n_bytes) {
+static slc_status open_block(slci_block_reader *reader, slci_state_kind kind, int64_t *n_bytes) {
     int found = 0;
     SLC_TRY(slci_block_next(reader, &found, n_bytes));
     return found == (int)kind ? SLC_OK : unexpected(reader);
 }
 
 /* Of another format only the version is known. */
-static slc_status read_head(const slc_checkpoint *self, slci_block_reader *reader,
-                            state_head *head) {
+static slc_status read_head(slci_block_reader *reader, slci_state_head *head) {
+    unsigned char bytes[256]; /* enough for the head of any format */
     int64_t n_bytes = 0;
-    SLC_TRY(open_block(reader, BLOCK_HEAD, &n_bytes));
-    if (n_bytes < (int64_t)sizeof head->version || n_bytes > SLCI_CHECKPOINT_BUFFER_BYTES) {
+    SLC_TRY(open_block(reader, SLCI_STATE_HEAD, &n_bytes));
+    if (n_bytes < (int64_t)sizeof head->version || n_bytes > (int64_t)sizeof bytes) {
         return unexpected(reader);
     }
-    SLC_TRY(slci_block_read(reader, self->buffer, n_bytes));
+    SLC_TRY(slci_block_read(reader, bytes, n_bytes));
     SLC_TRY(slci_block_close(reader));
-    memcpy(&head->version, self->buffer, sizeof head->version);
+    memcpy(&head->version, bytes, sizeof head->version);
     if (head->version != FORMAT_VERSION) {
         return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
                         "%s is of format %lld, this Sluice reads format %d; the version that wrote "
@@ -347,15 +321,16 @@ static slc_status read_head(const slc_checkpoint *self, slci_block_reader *reade
     if (n_bytes != (int64_t)sizeof *head) {
         return unexpected(reader);
     }
-    memcpy(head, self->buffer, sizeof *head);
-    const bool is_sound = head->stage >= 0 && head->round >= 0 && head->n_regions >= 0 &&
-                          head->n_regions <= MOST_REGIONS && head->n_partials >= 0 &&
-                          head->n_partials <= MOST_REGIONS;
+    memcpy(head, bytes, sizeof *head);
+    const bool is_sound = head->stage >= 0 && head->round >= 0 && head->n_outputs >= 0 &&
+                          head->n_outputs <= head->n_known && head->n_known <= SLCI_MOST_OUTPUTS &&
+                          head->n_regions >= 0 && head->n_regions <= MOST_REGIONS &&
+                          head->n_partials >= 0 && head->n_partials <= MOST_REGIONS;
     return is_sound ? SLC_OK : unexpected(reader);
 }
 
 /* Reads a block of bytes into memory of its own. */
-static slc_status read_bytes(slci_block_reader *reader, block_kind kind, char **out,
+static slc_status read_bytes(slci_block_reader *reader, slci_state_kind kind, char **out,
                              int64_t *n_bytes) {
     SLC_TRY(open_block(reader, kind, n_bytes));
     char *bytes = malloc((size_t)slc_max_i64(*n_bytes, 1));
@@ -375,9 +350,23 @@ static slc_status read_bytes(slci_block_reader *reader, block_kind kind, char **
     return SLC_OK;
 }
 
+slc_status slci_state_open(slci_block_reader *reader, slci_state_head *head,
+                           slci_output_record **out) {
+    char *bytes = NULL;
+    int64_t n_bytes = 0;
+    SLC_TRY(read_head(reader, head));
+    SLC_TRY(read_bytes(reader, SLCI_STATE_OUTPUTS, &bytes, &n_bytes));
+    if (n_bytes != head->n_known * (int64_t)sizeof **out) {
+        free(bytes);
+        return unexpected(reader);
+    }
+    *out = (slci_output_record *)(void *)bytes;
+    return SLC_OK;
+}
+
 static slc_status check_fingerprint(const slc_checkpoint *self, slci_block_reader *reader) {
     slc_fingerprint found = {0};
-    SLC_TRY(read_bytes(reader, BLOCK_FINGERPRINT, &found.text, &found.n_bytes));
+    SLC_TRY(read_bytes(reader, SLCI_STATE_FINGERPRINT, &found.text, &found.n_bytes));
     const bool is_sound = found.n_bytes == 0 || found.text[found.n_bytes - 1] == '\0';
     const slc_status status = is_sound
                                   ? slci_fingerprint_compare(self->path, &found, &self->fingerprint)
@@ -389,7 +378,7 @@ static slc_status check_fingerprint(const slc_checkpoint *self, slci_block_reade
 static slc_status load_client(const slc_checkpoint *self, slci_block_reader *reader) {
     char *data = NULL;
     int64_t n_bytes = 0;
-    SLC_TRY(read_bytes(reader, BLOCK_CLIENT, &data, &n_bytes));
+    SLC_TRY(read_bytes(reader, SLCI_STATE_CLIENT, &data, &n_bytes));
     const slc_checkpoint_client *client = &self->client;
     const slc_status status = client->load != NULL ? client->load(client->context, data, n_bytes)
                               : n_bytes == 0       ? SLC_OK
@@ -399,9 +388,9 @@ static slc_status load_client(const slc_checkpoint *self, slci_block_reader *rea
 }
 
 static slc_status read_regions(slc_checkpoint *self, slci_block_reader *reader,
-                               const state_head *head) {
+                               const slci_state_head *head) {
     int64_t n_bytes = 0;
-    SLC_TRY(open_block(reader, BLOCK_REGIONS, &n_bytes));
+    SLC_TRY(open_block(reader, SLCI_STATE_REGIONS, &n_bytes));
     self->region = calloc((size_t)head->n_regions + 1, sizeof *self->region);
     if (self->region == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the regions of a checkpoint");
@@ -426,7 +415,7 @@ static slc_status read_regions(slc_checkpoint *self, slci_block_reader *reader,
 }
 
 static slc_status read_partials(slc_checkpoint *self, slci_block_reader *reader,
-                                const state_head *head) {
+                                const slci_state_head *head) {
     self->partial = calloc((size_t)head->n_partials + 1, sizeof *self->partial);
     if (self->partial == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the partials of a checkpoint");
@@ -436,7 +425,7 @@ static slc_status read_partials(slc_checkpoint *self, slci_block_reader *reader,
         slci_partial *partial = &self->partial[p];
         int64_t n_bytes = 0;
         slci_box_record record;
-        SLC_TRY(open_block(reader, BLOCK_PARTIAL, &n_bytes));
+        SLC_TRY(open_block(reader, SLCI_STATE_PARTIAL, &n_bytes));
         SLC_TRY(slci_block_read(reader, &record, (int64_t)sizeof record));
         if (!slci_box_record_get(&record, &partial->box) ||
             slc_box_count(&partial->box) != reader->left / record.element_bytes ||
@@ -465,14 +454,16 @@ slc_status slci_state_read(slc_checkpoint *self, int64_t *journal_bytes, int64_t
     slci_block_reader reader = {.fd = self->state_fd,
                                 .name = self->path,
                                 .end = (int64_t)info.st_size};
-    state_head head;
+    slci_state_head head;
     int64_t n_bytes = 0;
-    SLC_TRY(read_head(self, &reader, &head));
+    SLC_TRY(slci_state_open(&reader, &head, &self->output));
+    self->n_outputs = (int)head.n_outputs;
+    self->n_known = (int)head.n_known;
     SLC_TRY(check_fingerprint(self, &reader));
     SLC_TRY(load_client(self, &reader));
     SLC_TRY(read_regions(self, &reader, &head));
     SLC_TRY(read_partials(self, &reader, &head));
-    SLC_TRY(open_block(&reader, BLOCK_END, &n_bytes));
+    SLC_TRY(open_block(&reader, SLCI_STATE_END, &n_bytes));
     SLC_TRY(slci_block_close(&reader));
     if (reader.at != reader.end) {
         return slci_block_damaged(self->path, reader.at, "there is more than was written");
@@ -482,6 +473,7 @@ slc_status slci_state_read(slc_checkpoint *self, int64_t *journal_bytes, int64_t
     self->saved_round = head.round;
     self->saved_signature = (uint64_t)head.signature;
     self->has_state = true;
+    self->is_settled = self->n_outputs > 0 && self->n_regions == 0;
     *journal_bytes = head.journal_bytes;
     *journal_blocks = head.journal_blocks;
     return SLC_OK;

@@ -232,7 +232,12 @@ slc_status slc_execute(const slc_job *job, const slc_execution *execution, slc_p
         return run_region(job, execution, &whole, plan, report);
     }
     SLC_TRY(slci_checkpoint_next_stage(execution->checkpoint, job));
-    const slc_status status = run_stage(job, execution, plan, report);
+    const slc_binding *bindings = execution->engine.bindings;
+    slc_status status = slci_journal_attach(execution->checkpoint, job, bindings);
+    if (status == SLC_OK) {
+        status = run_stage(job, execution, plan, report);
+    }
+    status = slci_journal_detach(job, bindings, status);
     if (status == SLC_ERROR_NO_PLAN) {
         slci_checkpoint_undo_stage(execution->checkpoint);
     }

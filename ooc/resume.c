@@ -231,32 +231,13 @@ static slc_status write_state(slci_run *run, const slc_tile *next) {
     return status;
 }
 
-/* A disk that is full, or a file that cannot be written, is no reason to end a run that would
- * otherwise come to its result. */
-static slc_status warn(const slci_run *run, slc_status status) {
-    const slc_checkpoint *checkpoint = run->part->checkpoint;
-    if (status != SLC_ERROR_OUTPUT) {
-        return status;
-    }
-    slc_log_warning(checkpoint->options.log, "%s; the run goes on, and %s", slc_status_message(),
-                    checkpoint->has_state ? "the checkpoint before stays good"
-                                          : "there is no checkpoint yet");
-    return SLC_OK;
-}
-
-static bool is_stopped(slc_checkpoint *checkpoint) {
-    pthread_mutex_lock(&checkpoint->mutex);
-    const bool stopped = checkpoint->is_stopped;
-    pthread_mutex_unlock(&checkpoint->mutex);
-    return stopped;
-}
-
 static slc_status take(slci_run *run, const slc_tile *next, bool must) {
     slc_checkpoint *checkpoint = run->part->checkpoint;
     const int64_t begin_ns = slc_clock_ns();
     SLC_TRY(drain_complete(run, next));
+    SLC_TRY(slci_journal_flush(run->job, run->options->bindings));
     slc_status status = SLC_OK;
-    if (!is_stopped(checkpoint)) {
+    if (!slci_checkpoint_is_stopped(checkpoint)) {
         status = write_state(run, next);
     } else if (must) {
         status = SLC_FAIL(SLC_ERROR_OUTPUT, "%s cannot hold what the rest of the resumed run needs",
@@ -264,7 +245,7 @@ static slc_status take(slci_run *run, const slc_tile *next, bool must) {
     }
     checkpoint->last_ns = slc_clock_ns();
     if (status != SLC_OK) {
-        return must ? status : warn(run, status);
+        return must ? status : slci_checkpoint_warn(checkpoint, status);
     }
     mark_saved(run, next);
     const slc_trace_slice slice = {.stage = SLC_TRACE_CHECKPOINT,
@@ -285,7 +266,7 @@ slc_status slci_checkpoint_visit(slci_run *run, const slc_tile *next) {
     const bool stops = next != NULL && run->options->cancel != NULL && *run->options->cancel != 0;
     const bool is_due =
         next != NULL && slc_clock_ns() - checkpoint->last_ns >= checkpoint->every_ns;
-    if (!must && (is_stopped(checkpoint) || (!stops && !is_due))) {
+    if (!must && (slci_checkpoint_is_stopped(checkpoint) || (!stops && !is_due))) {
         return SLC_OK;
     }
     const int64_t n_before = checkpoint->n_states;

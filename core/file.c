@@ -1,0 +1,83 @@
+#include "core/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Longer names are no file's on Linux (PATH_MAX). */
+#define FOLDER_BYTES 4096
+
+static slci_file_stamp stamp_of(const struct stat *info) {
+    return (slci_file_stamp){
+        .bytes = (int64_t)info->st_size,
+        .modified_ns = (int64_t)info->st_mtim.tv_sec * 1000000000 + (int64_t)info->st_mtim.tv_nsec,
+        .device = (uint64_t)info->st_dev,
+        .inode = (uint64_t)info->st_ino,
+    };
+}
+
+slc_status slci_file_stamp_get(const char *path, slci_file_stamp *out) {
+    struct stat info;
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
+    }
+    const int reason = fstat(descriptor, &info) == 0 ? 0 : errno;
+    (void)close(descriptor);
+    if (reason != 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be examined: %s", path, strerror(reason));
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: is not a file%s", path,
+                        S_ISDIR(info.st_mode) ? " but a folder" : "");
+    }
+    if (info.st_size == 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: the file is empty: 0 bytes found", path);
+    }
+    *out = stamp_of(&info);
+    return SLC_OK;
+}
+
+bool slci_file_stamp_equal(const slci_file_stamp *a, const slci_file_stamp *b) {
+    return a->bytes == b->bytes && a->modified_ns == b->modified_ns && a->device == b->device &&
+           a->inode == b->inode;
+}
+
+bool slci_file_stamp_find(const char *path, slci_file_stamp *out) {
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) {
+        return false;
+    }
+    *out = stamp_of(&info);
+    return true;
+}
+
+bool slci_folder_of(const char *path, char *folder, int64_t capacity) {
+    const char *const slash = strrchr(path, '/');
+    const char *from = slash == NULL ? "." : path;
+    const size_t n = slash == NULL || slash == path ? 1 : (size_t)(slash - path);
+    if ((int64_t)n >= capacity) {
+        return false;
+    }
+    memcpy(folder, from, n);
+    folder[n] = '\0';
+    return true;
+}
+
+int slci_folder_sync(const char *path) {
+    char folder[FOLDER_BYTES];
+    if (!slci_folder_of(path, folder, (int64_t)sizeof folder)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        return errno == EACCES ? 0 : -1;
+    }
+    const int reason = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
+    (void)close(fd);
+    errno = reason;
+    return reason == 0 ? 0 : -1;
+}
