@@ -12,10 +12,12 @@
  *
  * A block is decompressed into one buffer; its bits become planes of bytes in another, all in the first
  * level of cache; and the planes become elements in the destination, as in shuffle. */
+#include <string.h>
+
 #include "core/checked.h"
+#include "io/chunk_planes.h"
 #include "io/chunk_shuffle.h"
 #include "io/chunk_stage.h"
-#include "io/chunk_vector.h"
 
 /* What bitshuffle takes when no block size is given: 8 KiB in whole groups of 8, at least 128. */
 #define DEFAULT_BLOCK_BYTES 8192
@@ -68,82 +70,6 @@ bool slci_chunk_bitshuffle_has_zstd(const slci_chunk_filter *filter) {
 int64_t slci_chunk_bitshuffle_block_bytes(const slci_chunk_filter *filter, int64_t n_out) {
     const int64_t element_bytes = filter->values[SLCI_BITSHUFFLE_ELEMENT_BYTES];
     return slc_min_i64(block_of(filter) * element_bytes, n_out);
-}
-
-/* ---- bits ------------------------------------------------------------------------------------- */
-
-/* Bit j of byte k becomes bit k of byte j (Warren, Hacker's Delight, 7-3). */
-static uint64_t transpose_8x8(uint64_t x) {
-    uint64_t t = (x ^ (x >> 7)) & 0x00AA00AA00AA00AAULL;
-    x ^= t ^ (t << 7);
-    t = (x ^ (x >> 14)) & 0x0000CCCC0000CCCCULL;
-    x ^= t ^ (t << 14);
-    t = (x ^ (x >> 28)) & 0x00000000F0F0F0F0ULL;
-    return x ^ t ^ (t << 28);
-}
-
-/* Shifts go over pairs of bytes; the masks remove what crosses from one to the other. */
-typedef uint16_t pairs8 __attribute__((vector_size(SLCI_VECTOR)));
-
-/* Swaps the bits `mask` << shift of a with the bits `mask` of b. */
-SLCI_VECTOR_INLINE void swap_bits(slci_bytes16 *a, slci_bytes16 *b, int shift, int mask) {
-    const pairs8 masks = (pairs8){0} + (uint16_t)(mask << 8 | mask);
-    const pairs8 t = (((pairs8)*a >> shift) ^ (pairs8)*b) & masks;
-    *b = (slci_bytes16)((pairs8)*b ^ t);
-    *a = (slci_bytes16)((pairs8)*a ^ (t << shift));
-}
-
-/* 16 groups, from 8 rows of bits `row` bytes apart: 128 bytes of a plane. */
-SLCI_VECTOR_INLINE void groups_16(const unsigned char *in, int64_t row, unsigned char *out) {
-    slci_bytes16 v[GROUP];
-#pragma GCC unroll 8
-    for (int k = 0; k < GROUP; k++) {
-        v[k] = slci_vector_load(in + k * row);
-    }
-#pragma GCC unroll 4
-    for (int k = 0; k < 4; k++) {
-        swap_bits(&v[k], &v[k + 4], 4, 0x0F);
-    }
-#pragma GCC unroll 4
-    for (int k = 0; k < 4; k++) {
-        const int first = (k & 2) * 2 + (k & 1);
-        swap_bits(&v[first], &v[first + 2], 2, 0x33);
-    }
-#pragma GCC unroll 4
-    for (int64_t k = 0; k < 4; k++) {
-        swap_bits(&v[2 * k], &v[2 * k + 1], 1, 0x55);
-    }
-    /* Byte g of vector j now belongs to element 8 g + j. */
-    slci_vector_transpose(v, GROUP);
-    memcpy(out, v, sizeof v);
-}
-
-static void group_1(const unsigned char *in, int64_t row, unsigned char *out) {
-    uint64_t bits = 0;
-    for (int k = 0; k < GROUP; k++) {
-        bits |= (uint64_t)in[k * row] << (8 * k);
-    }
-    bits = transpose_8x8(bits);
-    for (int j = 0; j < GROUP; j++) {
-        out[j] = (unsigned char)(bits >> (8 * j));
-    }
-}
-
-/* All bits of n elements, a multiple of 8: 8 rows of bits become a plane of n bytes. */
-static void bits_to_planes(const unsigned char *in, int64_t n, int64_t element_bytes,
-                           unsigned char *planes) {
-    const int64_t row = n / GROUP;
-    const int64_t n_vectors = row / SLCI_VECTOR * SLCI_VECTOR;
-    for (int64_t b = 0; b < element_bytes; b++) {
-        const unsigned char *rows = in + b * n;
-        unsigned char *plane = planes + b * n;
-        for (int64_t g = 0; g < n_vectors; g += SLCI_VECTOR) {
-            groups_16(rows + g, row, plane + g * GROUP);
-        }
-        for (int64_t g = n_vectors; g < row; g++) {
-            group_1(rows + g, row, plane + g * GROUP);
-        }
-    }
 }
 
 /* ---- blocks ----------------------------------------------------------------------------------- */
@@ -228,14 +154,22 @@ static slc_status decode_blocks(chunk *from) {
     for (int64_t k = 0; k < n_grouped; k += from->block) {
         const int64_t m = slc_min_i64(from->block, n_grouped - k);
         const int64_t bytes = m * from->element_bytes;
-        unsigned char *out = stage->out + k * from->element_bytes;
-        unsigned char *planes =
-            from->element_bytes == 1 ? out : from->tools->block + from->tools->block_bytes;
+        unsigned char *const second = from->tools->block + from->tools->block_bytes;
+        unsigned char *place = slci_chunk_place(stage, k * from->element_bytes, bytes);
+        /* What does not go to one place becomes elements in the first buffer, whose bits have been
+         * read by then; bytes are elements at once. */
+        unsigned char *out = place != NULL              ? place
+                             : from->element_bytes == 1 ? second
+                                                        : from->tools->block;
+        unsigned char *planes = from->element_bytes == 1 ? out : second;
         const unsigned char *bits = NULL;
         SLC_TRY(next_block(from, bytes, &bits));
-        bits_to_planes(bits, m, from->element_bytes, planes);
+        slci_chunk_planes_get()->from_bits(bits, m, from->element_bytes, planes);
         if (planes != out) {
             slci_chunk_unshuffle(planes, bytes, from->element_bytes, out);
+        }
+        if (out != place) {
+            slci_chunk_spread(stage, k * from->element_bytes, out, bytes);
         }
     }
     const int64_t rest = stage->n_out - n_grouped * from->element_bytes;
@@ -243,7 +177,7 @@ static slc_status decode_blocks(chunk *from) {
         return SLC_FAIL(SLC_ERROR_INPUT, "%lld bytes are left behind the blocks in place of %lld",
                         (long long)(stage->n_in - from->at), (long long)rest);
     }
-    memcpy(stage->out + n_grouped * from->element_bytes, stage->in + from->at, (size_t)rest);
+    slci_chunk_spread(stage, n_grouped * from->element_bytes, stage->in + from->at, rest);
     return SLC_OK;
 }
 

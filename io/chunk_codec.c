@@ -8,6 +8,7 @@
  * bytes writes into dst itself. */
 #include "io/chunk_codec.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,8 +205,9 @@ void slci_chunk_decoder_destroy(slci_chunk_decoder *decoder) {
 /* A chunk on its way back. */
 typedef struct walk {
     slci_chunk_decoder *decoder;
-    unsigned char *dst;
-    const unsigned char *at; /* where the bytes are now, and how many */
+    unsigned char *dst;          /* NULL: it goes to `runs` */
+    const slci_chunk_runs *runs; /* NULL: it goes to `dst` */
+    const unsigned char *at;     /* where the bytes are now, and how many */
     int64_t n;
     int next_scratch;
     uint32_t mask;
@@ -255,6 +257,7 @@ static slc_status undo(walk *chunk, int k) {
         chunk->n -= CHECKSUM_BYTES;
     } else {
         stage.out = place_for(chunk, k);
+        stage.runs = stage.out == NULL ? chunk->runs : NULL;
         stage.n_out = chunk->before[k];
         status = is->decode(&chunk->decoder->tools, &stage);
         chunk->at = stage.out;
@@ -264,20 +267,43 @@ static slc_status undo(walk *chunk, int k) {
                             : slc_status_prefix(status, "filter %d (%s)", filter->id, is->name);
 }
 
+static slc_status undo_all(walk *chunk) {
+    const slci_chunk_pipeline *pipeline = &chunk->decoder->pipeline;
+    if (chunk->mask >> pipeline->n_filters != 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "the filter mask 0x%x names more than the %d filters",
+                        chunk->mask, pipeline->n_filters);
+    }
+    find_sizes(chunk);
+    for (int k = pipeline->n_filters - 1; k >= 0; k--) {
+        if (!is_skipped(chunk, k)) {
+            SLC_TRY(undo(chunk, k));
+        }
+    }
+    return SLC_OK;
+}
+
+bool slci_chunk_decodes_runs(const slci_chunk_decoder *decoder, uint32_t filter_mask) {
+    const slci_chunk_pipeline *pipeline = &decoder->pipeline;
+    const int first = pipeline->n_filters > 0 ? pipeline->filter[0].id : 0;
+    return (first == SLCI_FILTER_SHUFFLE || first == SLCI_FILTER_BITSHUFFLE) &&
+           (filter_mask & 1U) == 0;
+}
+
+slc_status slci_chunk_decode_runs(slci_chunk_decoder *decoder, uint32_t filter_mask,
+                                  const void *stored, int64_t n_stored,
+                                  const slci_chunk_runs *runs) {
+    assert(slci_chunk_decodes_runs(decoder, filter_mask));
+    assert(runs->n_runs * runs->run_bytes == decoder->pipeline.chunk_bytes);
+    walk chunk = {
+        .decoder = decoder, .runs = runs, .at = stored, .n = n_stored, .mask = filter_mask};
+    return undo_all(&chunk);
+}
+
 slc_status slci_chunk_decode(slci_chunk_decoder *decoder, uint32_t filter_mask, const void *stored,
                              int64_t n_stored, void *dst) {
     const slci_chunk_pipeline *pipeline = &decoder->pipeline;
-    if (filter_mask >> pipeline->n_filters != 0) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "the filter mask 0x%x names more than the %d filters",
-                        filter_mask, pipeline->n_filters);
-    }
     walk chunk = {.decoder = decoder, .dst = dst, .at = stored, .n = n_stored, .mask = filter_mask};
-    find_sizes(&chunk);
-    for (int k = pipeline->n_filters - 1; k >= 0; k--) {
-        if (!is_skipped(&chunk, k)) {
-            SLC_TRY(undo(&chunk, k));
-        }
-    }
+    SLC_TRY(undo_all(&chunk));
     if (chunk.at == dst) {
         return SLC_OK;
     }

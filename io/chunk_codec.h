@@ -86,6 +86,21 @@ void slci_chunk_decoder_destroy(slci_chunk_decoder *decoder);
 SLC_MUST_USE slc_status slci_chunk_decode(slci_chunk_decoder *decoder, uint32_t filter_mask,
                                           const void *stored, int64_t n_stored, void *dst);
 
+/* A decoded chunk in pieces: piece k of it goes to run[k] [run_bytes]. */
+typedef struct slci_chunk_runs {
+    int64_t n_runs, run_bytes; /* whole elements; together chunk_bytes */
+    unsigned char *const *run; /* [n_runs] */
+} slci_chunk_runs;
+
+/* Whether a chunk with this mask is decoded into runs without being put together first: where the last
+ * filter that is undone is shuffle or bitshuffle. */
+bool slci_chunk_decodes_runs(const slci_chunk_decoder *decoder, uint32_t filter_mask);
+
+/* The same as slci_chunk_decode, of such a chunk. */
+SLC_MUST_USE slc_status slci_chunk_decode_runs(slci_chunk_decoder *decoder, uint32_t filter_mask,
+                                               const void *stored, int64_t n_stored,
+                                               const slci_chunk_runs *runs);
+
 /* "shuffle"; NULL for a filter that has no decoder here. Static storage. */
 const char *slci_chunk_filter_name(int id);
 

@@ -17,7 +17,7 @@
 #define GROUP 8
 
 /* v[n], n being 8, 4 or 2 and known to the compiler: what slci_vector_transpose does, undone. */
-SLCI_VECTOR_INLINE void untranspose(slci_bytes16 *v, int n) {
+SLCI_VECTOR_INLINE void untranspose(slci_bytes *v, int n) {
 #pragma GCC unroll 4
     for (int round = 0; round < 4; round++) {
         slci_vector_interleave(v, n / 2);
@@ -28,7 +28,7 @@ SLCI_VECTOR_INLINE void untranspose(slci_bytes16 *v, int n) {
 SLCI_VECTOR_INLINE void scatter(const unsigned char *in, int64_t stride, int width,
                                 unsigned char *out, int64_t plane) {
     unsigned char packed[8 * VECTOR];
-    slci_bytes16 v[8];
+    slci_bytes v[8];
     const unsigned char *from = in;
     if (stride != width) {
 #pragma GCC unroll 16
@@ -118,45 +118,24 @@ void slci_chunk_shuffle(const unsigned char *in, int64_t n_bytes, int64_t elemen
 
 /* ---- bits ------------------------------------------------------------------------------------- */
 
-/* Bit j of byte k becomes bit k of byte j (Warren, Hacker's Delight, 7-3). */
-static uint64_t transpose_8x8(uint64_t x) {
-    uint64_t t = (x ^ (x >> 7)) & 0x00AA00AA00AA00AAULL;
-    x ^= t ^ (t << 7);
-    t = (x ^ (x >> 14)) & 0x0000CCCC0000CCCCULL;
-    x ^= t ^ (t << 14);
-    t = (x ^ (x >> 28)) & 0x00000000F0F0F0F0ULL;
-    return x ^ t ^ (t << 28);
-}
-
-/* Shifts go over pairs of bytes; the masks remove what crosses from one to the other. */
-typedef uint16_t pairs8 __attribute__((vector_size(VECTOR)));
-
-/* Swaps the bits `mask` << shift of a with the bits `mask` of b. */
-SLCI_VECTOR_INLINE void swap_bits(slci_bytes16 *a, slci_bytes16 *b, int shift, int mask) {
-    const pairs8 masks = (pairs8){0} + (uint16_t)(mask << 8 | mask);
-    const pairs8 t = (((pairs8)*a >> shift) ^ (pairs8)*b) & masks;
-    *b = (slci_bytes16)((pairs8)*b ^ t);
-    *a = (slci_bytes16)((pairs8)*a ^ (t << shift));
-}
-
 /* 128 bytes of a plane, to 8 rows of bits `row` bytes apart: 16 bytes of each. */
 SLCI_VECTOR_INLINE void bits_128(const unsigned char *in, unsigned char *out, int64_t row) {
-    slci_bytes16 v[GROUP];
+    slci_bytes v[GROUP];
     memcpy(v, in, sizeof v);
     untranspose(v, GROUP);
     /* Byte g of vector j belongs to element 8 g + j. */
 #pragma GCC unroll 4
     for (int64_t k = 0; k < 4; k++) {
-        swap_bits(&v[2 * k], &v[2 * k + 1], 1, 0x55);
+        slci_vector_swap_bits(&v[2 * k], &v[2 * k + 1], 1, 0x55);
     }
 #pragma GCC unroll 4
     for (int k = 0; k < 4; k++) {
         const int first = (k & 2) * 2 + (k & 1);
-        swap_bits(&v[first], &v[first + 2], 2, 0x33);
+        slci_vector_swap_bits(&v[first], &v[first + 2], 2, 0x33);
     }
 #pragma GCC unroll 4
     for (int k = 0; k < 4; k++) {
-        swap_bits(&v[k], &v[k + 4], 4, 0x0F);
+        slci_vector_swap_bits(&v[k], &v[k + 4], 4, 0x0F);
     }
 #pragma GCC unroll 8
     for (int k = 0; k < GROUP; k++) {
@@ -169,7 +148,7 @@ static void bits_8(const unsigned char *in, unsigned char *out, int64_t row) {
     for (int j = 0; j < GROUP; j++) {
         bits |= (uint64_t)in[j] << (8 * j);
     }
-    bits = transpose_8x8(bits);
+    bits = slci_transpose_8x8(bits);
     for (int k = 0; k < GROUP; k++) {
         out[k * row] = (unsigned char)(bits >> (8 * k));
     }

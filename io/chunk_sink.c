@@ -27,9 +27,7 @@
 
 #include "core/checked.h"
 #include "core/copy.h"
-#include "io/chunk_encode.h"
-#include "io/chunk_grid.h"
-#include "io/nameless_file.h"
+#include "io/chunk_sink_internal.h"
 
 /* Chunks for each thread that may be encoded or parked at a time: one under way, one that waits. */
 #define SLOTS_PER_THREAD 2
@@ -37,51 +35,6 @@
 
 /* A row of chunks is kept open in memory up to this size, where nobody says otherwise. */
 #define USUAL_OPEN_BYTES ((int64_t)64 << 20)
-
-typedef enum chunk_state { NEW, OPEN, AWAY, BUSY, PARKED, FILED, PUT } chunk_state;
-
-/* Of one chunk. There may be millions. */
-typedef struct chunk_entry {
-    int64_t at;     /* OPEN: slot; PARKED: payload buffer; AWAY, FILED: place in the file */
-    uint32_t n;     /* OPEN, AWAY: elements that have come; PARKED, FILED: bytes */
-    uint32_t state; /* chunk_state */
-} chunk_entry;
-
-typedef struct slot {
-    slci_chunk_sink *sink;
-    int64_t index;  /* of its chunk; -1: free */
-    bool is_busy;   /* not to be taken: filled, or encoded */
-    int64_t parked; /* the place in the file that its chunk has already; -1: none */
-} slot;
-
-struct slci_chunk_sink {
-    slci_chunk_sink_options options;
-    slci_chunk_grid grid;
-    slc_layout chunk_layout; /* dense */
-    int n_threads;
-    slci_chunk_encoder **encoder; /* [n_threads] */
-    chunk_entry *entry;           /* [n_chunks] */
-    int64_t n_slots;
-    slot *slots;
-    unsigned char *slot_memory; /* [n_slots, chunk_bytes] */
-    int64_t payload_bytes, n_payloads;
-    unsigned char *payload_memory; /* [n_payloads, payload_bytes] */
-    int64_t *free_payload;         /* [n_payloads], a stack */
-    unsigned char *filed;          /* [payload_bytes], of the thread that puts */
-    slc_task_group *group;
-
-    pthread_mutex_t mutex; /* everything below, and entries, slots and the stack */
-    pthread_cond_t changed;
-    int64_t n_free_payloads, n_parked;
-    int64_t n_encoding;
-    int64_t hand; /* where the search for a slot to take begins */
-    int64_t next; /* the chunk to be put next */
-    bool is_putting;
-    slci_nameless_file file;
-    int64_t file_end;
-    slc_failure failure; /* the first */
-    slci_chunk_sink_counts counts;
-};
 
 /* ---- sizes ------------------------------------------------------------------------------------ */
 
@@ -102,14 +55,14 @@ static sizes size_of(const slci_chunk_sink_options *options) {
     const int64_t fixed_bytes = out.n_threads * slci_chunk_encoder_bytes(&options->pipeline) +
                                 (out.n_payloads + 1) * out.payload_bytes +
                                 (int64_t)sizeof(slci_chunk_sink) +
-                                out.n_chunks * (int64_t)sizeof(chunk_entry);
-    out.n_slots =
-        options->memory_bytes > 0
-            ? (options->memory_bytes - fixed_bytes) / (chunk_bytes + (int64_t)sizeof(slot))
-            : least + slc_min_i64(row, USUAL_OPEN_BYTES / chunk_bytes);
+                                out.n_chunks * (int64_t)sizeof(slci_chunk_entry);
+    out.n_slots = options->memory_bytes > 0
+                      ? (options->memory_bytes - fixed_bytes) /
+                            (chunk_bytes + (int64_t)sizeof(slci_chunk_slot))
+                      : least + slc_min_i64(row, USUAL_OPEN_BYTES / chunk_bytes);
     out.n_slots = slc_min_i64(out.n_slots, slc_max_i64(out.n_chunks, 1));
     out.n_slots = slc_max_i64(out.n_slots, slc_min_i64(least, slc_max_i64(out.n_chunks, 1)));
-    out.bytes = fixed_bytes + out.n_slots * (chunk_bytes + (int64_t)sizeof(slot));
+    out.bytes = fixed_bytes + out.n_slots * (chunk_bytes + (int64_t)sizeof(slci_chunk_slot));
     return out;
 }
 
@@ -119,17 +72,17 @@ int64_t slci_chunk_sink_bytes(const slci_chunk_sink_options *options) {
 
 /* ---- chunks ----------------------------------------------------------------------------------- */
 
-static unsigned char *memory_of(const slot *self) {
+unsigned char *slci_chunk_slot_memory(const slci_chunk_slot *self) {
     const slci_chunk_sink *sink = self->sink;
     return sink->slot_memory + (self - sink->slots) * sink->options.pipeline.chunk_bytes;
 }
 
-static unsigned char *payload_of(const slci_chunk_sink *sink, int64_t buffer) {
+unsigned char *slci_chunk_payload(const slci_chunk_sink *sink, int64_t buffer) {
     return sink->payload_memory + buffer * sink->payload_bytes;
 }
 
 /* With the mutex. The message is the calling thread's last. */
-static slc_status fail_locked(slci_chunk_sink *sink, slc_status status) {
+slc_status slci_chunk_fail(slci_chunk_sink *sink, slc_status status) {
     if (sink->failure.status == SLC_OK) {
         slc_status_capture(status, &sink->failure);
     }
@@ -152,14 +105,15 @@ static slc_status reserve_place(slci_chunk_sink *sink, int64_t n_bytes, int64_t 
 
 /* With the mutex, which is held during the transfer: this is the slow way. The slot's chunk goes to the
  * file. */
-static slc_status put_away(slci_chunk_sink *sink, slot *self) {
+static slc_status put_away(slci_chunk_sink *sink, slci_chunk_slot *self) {
     const int64_t chunk_bytes = sink->options.pipeline.chunk_bytes;
-    chunk_entry *entry = &sink->entry[self->index];
+    slci_chunk_entry *entry = &sink->entry[self->index];
     if (self->parked < 0) {
         SLC_TRY(reserve_place(sink, chunk_bytes, &self->parked));
     }
-    SLC_TRY(slci_nameless_write(&sink->file, memory_of(self), chunk_bytes, self->parked));
-    entry->state = AWAY;
+    SLC_TRY(
+        slci_nameless_write(&sink->file, slci_chunk_slot_memory(self), chunk_bytes, self->parked));
+    entry->state = SLCI_CHUNK_AWAY;
     entry->at = self->parked;
     self->index = -1;
     return SLC_OK;
@@ -169,10 +123,10 @@ static slc_status put_away(slci_chunk_sink *sink, slot *self) {
 
 /* With the mutex: a slot that is free, or can be made so; NULL: one will be when something is
  * encoded. */
-static slot *find_slot(slci_chunk_sink *sink) {
-    slot *open = NULL;
+static slci_chunk_slot *find_slot(slci_chunk_sink *sink) {
+    slci_chunk_slot *open = NULL;
     for (int64_t k = 0; k < sink->n_slots; k++) {
-        slot *self = &sink->slots[(sink->hand + k) % sink->n_slots];
+        slci_chunk_slot *self = &sink->slots[(sink->hand + k) % sink->n_slots];
         if (self->index < 0) {
             return self;
         }
@@ -182,12 +136,12 @@ static slot *find_slot(slci_chunk_sink *sink) {
 }
 
 /* With the mutex. */
-static slc_status wait_for_slot(slci_chunk_sink *sink, slot **out) {
+static slc_status wait_for_slot(slci_chunk_sink *sink, slci_chunk_slot **out) {
     for (;;) {
         if (sink->failure.status != SLC_OK) {
             return slc_status_restore(&sink->failure);
         }
-        slot *self = find_slot(sink);
+        slci_chunk_slot *self = find_slot(sink);
         if (self != NULL) {
             sink->hand = (self - sink->slots + 1) % sink->n_slots;
             *out = self;
@@ -198,29 +152,29 @@ static slc_status wait_for_slot(slci_chunk_sink *sink, slot **out) {
 }
 
 /* With the mutex: the slot of a chunk, with what has come of it so far. */
-static slc_status open_chunk(slci_chunk_sink *sink, int64_t index, slot **out) {
-    chunk_entry *entry = &sink->entry[index];
-    if (entry->state == OPEN) {
+slc_status slci_chunk_open(slci_chunk_sink *sink, int64_t index, slci_chunk_slot **out) {
+    slci_chunk_entry *entry = &sink->entry[index];
+    if (entry->state == SLCI_CHUNK_OPEN) {
         *out = &sink->slots[entry->at];
         (*out)->is_busy = true;
         return SLC_OK;
     }
-    if (entry->state != NEW && entry->state != AWAY) {
+    if (entry->state != SLCI_CHUNK_NEW && entry->state != SLCI_CHUNK_AWAY) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: chunk %lld was written already",
                         sink->options.path, (long long)index);
     }
-    const bool was_away = entry->state == AWAY;
-    slot *self = NULL;
+    const bool was_away = entry->state == SLCI_CHUNK_AWAY;
+    slci_chunk_slot *self = NULL;
     SLC_TRY(wait_for_slot(sink, &self));
     self->parked = was_away ? entry->at : -1;
     if (was_away) {
-        SLC_TRY(slci_nameless_read(&sink->file, memory_of(self), sink->options.pipeline.chunk_bytes,
-                                   self->parked));
+        SLC_TRY(slci_nameless_read(&sink->file, slci_chunk_slot_memory(self),
+                                   sink->options.pipeline.chunk_bytes, self->parked));
     }
     self->index = index;
     self->is_busy = true;
     entry->n = was_away ? entry->n : 0;
-    entry->state = OPEN;
+    entry->state = SLCI_CHUNK_OPEN;
     entry->at = self - sink->slots;
     *out = self;
     return SLC_OK;
@@ -230,31 +184,31 @@ static slc_status open_chunk(slci_chunk_sink *sink, int64_t index, slot **out) {
 
 /* With the mutex, which is let go meanwhile: puts the next chunk, if it is there. */
 static slc_status put_next(slci_chunk_sink *sink, bool *has_put) {
-    chunk_entry *entry = &sink->entry[sink->next];
-    const chunk_entry found = *entry;
+    slci_chunk_entry *entry = &sink->entry[sink->next];
+    const slci_chunk_entry found = *entry;
     const int64_t index = sink->next;
     *has_put = false;
-    if (found.state != PARKED && found.state != FILED) {
+    if (found.state != SLCI_CHUNK_PARKED && found.state != SLCI_CHUNK_FILED) {
         return SLC_OK;
     }
     pthread_mutex_unlock(&sink->mutex);
     slc_status status = SLC_OK;
     const unsigned char *payload = sink->filed;
-    if (found.state == FILED) {
+    if (found.state == SLCI_CHUNK_FILED) {
         status = slci_nameless_read(&sink->file, sink->filed, found.n, found.at);
     } else {
-        payload = payload_of(sink, found.at);
+        payload = slci_chunk_payload(sink, found.at);
     }
     if (status == SLC_OK) {
         status = sink->options.put(sink->options.context, index, payload, found.n);
     }
     pthread_mutex_lock(&sink->mutex);
     SLC_TRY(status);
-    if (found.state == PARKED) {
+    if (found.state == SLCI_CHUNK_PARKED) {
         sink->free_payload[sink->n_free_payloads++] = found.at;
         sink->n_parked--;
     }
-    entry->state = PUT;
+    entry->state = SLCI_CHUNK_PUT;
     sink->next++;
     *has_put = true;
     return SLC_OK;
@@ -271,7 +225,7 @@ static slc_status put_all(slci_chunk_sink *sink) {
     while (has_put && sink->next < sink->grid.n_chunks && sink->failure.status == SLC_OK) {
         status = put_next(sink, &has_put);
         if (status != SLC_OK) {
-            (void)fail_locked(sink, status);
+            (void)slci_chunk_fail(sink, status);
             break;
         }
     }
@@ -287,23 +241,25 @@ static slc_status file_payload(slci_chunk_sink *sink, int64_t index, int64_t buf
     SLC_TRY(reserve_place(sink, n_bytes, &at));
     pthread_mutex_unlock(&sink->mutex);
     const slc_status status =
-        slci_nameless_write(&sink->file, payload_of(sink, buffer), n_bytes, at);
+        slci_nameless_write(&sink->file, slci_chunk_payload(sink, buffer), n_bytes, at);
     pthread_mutex_lock(&sink->mutex);
     SLC_TRY(status);
-    sink->entry[index] = (chunk_entry){.at = at, .n = (uint32_t)n_bytes, .state = FILED};
+    sink->entry[index] =
+        (slci_chunk_entry){.at = at, .n = (uint32_t)n_bytes, .state = SLCI_CHUNK_FILED};
     sink->free_payload[sink->n_free_payloads++] = buffer;
     return SLC_OK;
 }
 
 /* With the mutex. */
-static slc_status deliver(slci_chunk_sink *sink, int64_t index, int64_t buffer, int64_t n_bytes) {
-    sink->counts.n_encoded++;
+slc_status slci_chunk_deliver(slci_chunk_sink *sink, int64_t index, int64_t buffer,
+                              int64_t n_bytes) {
     sink->counts.stored_bytes += n_bytes;
     const bool is_next = index == sink->next;
     if (!is_next && sink->n_parked >= sink->n_payloads - sink->n_threads) {
         SLC_TRY(file_payload(sink, index, buffer, n_bytes));
     } else {
-        sink->entry[index] = (chunk_entry){.at = buffer, .n = (uint32_t)n_bytes, .state = PARKED};
+        sink->entry[index] =
+            (slci_chunk_entry){.at = buffer, .n = (uint32_t)n_bytes, .state = SLCI_CHUNK_PARKED};
         sink->n_parked++;
     }
     return put_all(sink);
@@ -312,29 +268,33 @@ static slc_status deliver(slci_chunk_sink *sink, int64_t index, int64_t buffer, 
 /* ---- encoding --------------------------------------------------------------------------------- */
 
 /* With the mutex, which is let go meanwhile. */
-static slc_status encode_locked(slci_chunk_sink *sink, slot *self, int thread) {
+static slc_status encode_locked(slci_chunk_sink *sink, slci_chunk_slot *self, int thread) {
     assert(sink->n_free_payloads > 0);
     const int64_t buffer = sink->free_payload[--sink->n_free_payloads];
     const int64_t index = self->index;
-    int64_t n_bytes = 0;
+    slc_sink_piece piece = {.index = index};
     pthread_mutex_unlock(&sink->mutex);
     if (slci_turn_is_needed(&sink->options.turn)) {
-        slci_turn_elements(&sink->options.turn, memory_of(self),
+        slci_turn_elements(&sink->options.turn, slci_chunk_slot_memory(self),
                            sink->options.pipeline.chunk_bytes);
     }
-    const slc_status status = slci_chunk_encode(sink->encoder[thread], memory_of(self),
-                                                payload_of(sink, buffer), &n_bytes);
+    const slc_status status = slci_chunk_encode(sink->encoder[thread], slci_chunk_slot_memory(self),
+                                                slci_chunk_payload(sink, buffer), &piece.n_bytes);
+    if (status == SLC_OK && sink->keep != NULL) {
+        sink->keep(sink->keep_context, &piece, slci_chunk_payload(sink, buffer));
+    }
     pthread_mutex_lock(&sink->mutex);
     self->index = -1;
     self->is_busy = false;
     sink->n_encoding--;
     pthread_cond_broadcast(&sink->changed);
     SLC_TRY(status);
-    return deliver(sink, index, buffer, n_bytes);
+    sink->counts.n_encoded++;
+    return slci_chunk_deliver(sink, index, buffer, piece.n_bytes);
 }
 
 static slc_status encode_task(void *argument) {
-    slot *self = argument;
+    slci_chunk_slot *self = argument;
     slci_chunk_sink *sink = self->sink;
     const int thread = sink->options.pool == NULL ? 0 : slc_pool_thread_index();
     pthread_mutex_lock(&sink->mutex);
@@ -342,7 +302,7 @@ static slc_status encode_task(void *argument) {
     if (status == SLC_OK) {
         status = encode_locked(sink, self, thread);
         if (status != SLC_OK) {
-            (void)fail_locked(sink, status);
+            (void)slci_chunk_fail(sink, status);
         }
     } else {
         self->index = -1;
@@ -355,8 +315,8 @@ static slc_status encode_task(void *argument) {
 }
 
 /* With the mutex: the chunk in the slot is complete. */
-static slc_status begin_encoding(slci_chunk_sink *sink, slot *self) {
-    sink->entry[self->index].state = BUSY;
+static slc_status begin_encoding(slci_chunk_sink *sink, slci_chunk_slot *self) {
+    sink->entry[self->index].state = SLCI_CHUNK_BUSY;
     sink->n_encoding++;
     pthread_mutex_unlock(&sink->mutex);
     slc_status status = SLC_OK;
@@ -376,8 +336,8 @@ static slc_status begin_encoding(slci_chunk_sink *sink, slot *self) {
 /* ---- boxes ------------------------------------------------------------------------------------ */
 
 /* Copies what is in both, the slot's chunk and the box, into the slot. */
-static slc_status fill_slot(const slci_chunk_sink *sink, const slot *self, const slc_box *both,
-                            const slc_box *box, const void *src) {
+static slc_status fill_slot(const slci_chunk_sink *sink, const slci_chunk_slot *self,
+                            const slc_box *both, const slc_box *box, const void *src) {
     const slc_box chunk = slci_chunk_grid_box(&sink->grid, self->index);
     slc_layout box_layout;
     slc_box in_chunk = *both;
@@ -389,7 +349,7 @@ static slc_status fill_slot(const slci_chunk_sink *sink, const slot *self, const
     SLC_TRY(slc_layout_dense(sink->options.layout.dtype, box->rank, box->extent, &box_layout));
     const slc_layout from = slc_layout_slice(&box_layout, &in_box);
     const slc_layout to = slc_layout_slice(&sink->chunk_layout, &in_chunk);
-    return slc_copy_host(memory_of(self), &to, src, &from);
+    return slc_copy_host(slci_chunk_slot_memory(self), &to, src, &from);
 }
 
 /* With the mutex, which is let go while elements are copied. */
@@ -399,15 +359,15 @@ static slc_status take_part(slci_chunk_sink *sink, int64_t index, const slc_box 
     const slc_box both = slc_box_intersect(&chunk, box);
     const int64_t n = slc_box_count(&both);
     const int64_t n_whole = slc_box_count(&chunk);
-    slot *self = NULL;
-    SLC_TRY(open_chunk(sink, index, &self));
-    chunk_entry *entry = &sink->entry[index];
+    slci_chunk_slot *self = NULL;
+    SLC_TRY(slci_chunk_open(sink, index, &self));
+    slci_chunk_entry *entry = &sink->entry[index];
     const bool is_first = entry->n == 0;
     /* What no box brings is zero: of a chunk that the array's end cuts, or that is never complete. */
     const bool is_full = n == slc_layout_count(&sink->chunk_layout);
     pthread_mutex_unlock(&sink->mutex);
     if (is_first && !is_full) {
-        memset(memory_of(self), 0, (size_t)sink->options.pipeline.chunk_bytes);
+        memset(slci_chunk_slot_memory(self), 0, (size_t)sink->options.pipeline.chunk_bytes);
     }
     const slc_status status = fill_slot(sink, self, &both, box, src);
     pthread_mutex_lock(&sink->mutex);
@@ -417,6 +377,7 @@ static slc_status take_part(slci_chunk_sink *sink, int64_t index, const slc_box 
                         sink->options.path, (long long)index);
     }
     entry->n += (uint32_t)n;
+    entry->is_kept = false;
     sink->counts.n_cut += entry->n == n_whole && !is_first ? 1 : 0;
     if (entry->n == n_whole) {
         return begin_encoding(sink, self);
@@ -436,7 +397,7 @@ slc_status slci_chunk_sink_write(slci_chunk_sink *sink, const slc_box *box, cons
                      : take_part(sink, slci_chunk_grid_index(&sink->grid, &chunks, k), box, src);
     }
     if (status != SLC_OK) {
-        (void)fail_locked(sink, status);
+        (void)slci_chunk_fail(sink, status);
     }
     pthread_mutex_unlock(&sink->mutex);
     return status;
@@ -444,15 +405,15 @@ slc_status slci_chunk_sink_write(slci_chunk_sink *sink, const slc_box *box, cons
 
 /* With the mutex: a chunk of which not all has come. */
 static slc_status complete(slci_chunk_sink *sink, int64_t index) {
-    slot *self = NULL;
-    SLC_TRY(open_chunk(sink, index, &self));
+    slci_chunk_slot *self = NULL;
+    SLC_TRY(slci_chunk_open(sink, index, &self));
     if (sink->entry[index].n == 0) {
-        memset(memory_of(self), 0, (size_t)sink->options.pipeline.chunk_bytes);
+        memset(slci_chunk_slot_memory(self), 0, (size_t)sink->options.pipeline.chunk_bytes);
     }
     return begin_encoding(sink, self);
 }
 
-static slc_status wait_for_tasks(slci_chunk_sink *sink) {
+slc_status slci_chunk_sink_wait(slci_chunk_sink *sink) {
     return sink->group == NULL ? SLC_OK : slc_task_group_wait(sink->group);
 }
 
@@ -463,12 +424,13 @@ slc_status slci_chunk_sink_finish(slci_chunk_sink *sink) {
         const uint32_t state = sink->entry[k].state;
         if (sink->failure.status != SLC_OK) {
             status = slc_status_restore(&sink->failure);
-        } else if (state == NEW || state == OPEN || state == AWAY) {
+        } else if (state == SLCI_CHUNK_NEW || state == SLCI_CHUNK_OPEN ||
+                   state == SLCI_CHUNK_AWAY) {
             status = complete(sink, k);
         }
     }
     pthread_mutex_unlock(&sink->mutex);
-    const slc_status waited = wait_for_tasks(sink);
+    const slc_status waited = slci_chunk_sink_wait(sink);
     pthread_mutex_lock(&sink->mutex);
     if (status == SLC_OK && waited != SLC_OK) {
         status = sink->failure.status != SLC_OK ? slc_status_restore(&sink->failure) : waited;
@@ -507,7 +469,7 @@ static slc_status allocate(slci_chunk_sink *sink, const sizes *size) {
     }
     sink->filed = sink->payload_memory + size->n_payloads * size->payload_bytes;
     for (int64_t k = 0; k < size->n_slots; k++) {
-        sink->slots[k] = (slot){.sink = sink, .index = -1, .parked = -1};
+        sink->slots[k] = (slci_chunk_slot){.sink = sink, .index = -1, .parked = -1};
     }
     for (int64_t k = 0; k < size->n_payloads; k++) {
         sink->free_payload[k] = k;
@@ -554,7 +516,8 @@ void slci_chunk_sink_destroy(slci_chunk_sink *sink) {
     if (sink == NULL) {
         return;
     }
-    const slc_status ignored = wait_for_tasks(sink); /* what is thrown away need not be whole */
+    const slc_status ignored =
+        slci_chunk_sink_wait(sink); /* what is thrown away need not be whole */
     (void)ignored;
     slc_task_group_destroy(sink->group);
     for (int k = 0; k < sink->n_threads; k++) {

@@ -12,6 +12,7 @@
 
 #include "core/layout.h"
 #include "core/pool.h"
+#include "core/source.h"
 #include "io/chunk_codec.h"
 #include "io/h5_chunk_turn.h"
 
@@ -42,6 +43,7 @@ typedef struct slci_chunk_sink_counts {
     int64_t n_encoded;    /* chunks */
     int64_t n_cut;        /* of these, those that came in more than one box */
     int64_t n_put_away;   /* times that one waited in the file */
+    int64_t n_taken_back; /* chunks that another sink had encoded */
     int64_t stored_bytes; /* of all chunks, encoded */
 } slci_chunk_sink_counts;
 
@@ -60,6 +62,15 @@ SLC_MUST_USE slc_status slci_chunk_sink_create(const slci_chunk_sink_options *op
  * complete already. */
 SLC_MUST_USE slc_status slci_chunk_sink_write(slci_chunk_sink *sink, const slc_box *box,
                                               const void *src);
+
+/* The functions of core/source.h for a sink's pieces, which are chunks. Nothing may be written at the
+ * same time; what was written before is waited for. Whoever puts has not written yet. The statuses are
+ * those of write, and SLC_ERROR_INPUT for a piece that is no chunk of this sink, or comes twice. */
+SLC_MUST_USE slc_status slci_chunk_sink_keep(slci_chunk_sink *sink, slc_piece_keep keep,
+                                             void *context);
+SLC_MUST_USE slc_status slci_chunk_sink_flush(slci_chunk_sink *sink);
+SLC_MUST_USE slc_status slci_chunk_sink_put(slci_chunk_sink *sink, const slc_sink_piece *piece,
+                                            slc_piece_read read, void *context);
 
 /* After the last box: what no box brought is zero, and every chunk is put. */
 SLC_MUST_USE slc_status slci_chunk_sink_finish(slci_chunk_sink *sink);

@@ -7,6 +7,9 @@
 #ifndef SLC_IO_CHUNK_STAGE_H
 #define SLC_IO_CHUNK_STAGE_H
 
+#include <string.h>
+
+#include "core/checked.h"
 #include "io/chunk_codec.h"
 
 #ifdef __cplusplus
@@ -28,9 +31,35 @@ typedef struct slci_chunk_stage {
     const slci_chunk_filter *filter;
     const unsigned char *in;
     int64_t n_in;
-    unsigned char *out;
+    unsigned char *out; /* NULL: it goes to `runs`, by shuffle and bitshuffle only */
     int64_t n_out;
+    const slci_chunk_runs *runs; /* NULL: it goes to `out` */
 } slci_chunk_stage;
+
+/* Where bytes `at` to at + n - 1 of the result go; NULL where they do not go to one place. */
+static inline unsigned char *slci_chunk_place(const slci_chunk_stage *stage, int64_t at,
+                                              int64_t n) {
+    if (stage->runs == NULL) {
+        return stage->out + at;
+    }
+    const int64_t inside = at % stage->runs->run_bytes;
+    return inside + n <= stage->runs->run_bytes
+               ? stage->runs->run[at / stage->runs->run_bytes] + inside
+               : NULL;
+}
+
+/* Puts bytes `at` to at + n - 1 of the result where they go. */
+static inline void slci_chunk_spread(const slci_chunk_stage *stage, int64_t at,
+                                     const unsigned char *from, int64_t n) {
+    const int64_t run_bytes = stage->runs == NULL ? stage->n_out : stage->runs->run_bytes;
+    while (n > 0) {
+        const int64_t piece = slc_min_i64(n, run_bytes - at % run_bytes);
+        memcpy(slci_chunk_place(stage, at, piece), from, (size_t)piece);
+        at += piece;
+        from += piece;
+        n -= piece;
+    }
+}
 
 /* Bytes that slci_chunk_tools_prepare takes for this filter, the libraries' share included. */
 int64_t slci_chunk_tools_bytes(const slci_chunk_filter *filter, int64_t n_out);

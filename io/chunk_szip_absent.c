@@ -1,4 +1,4 @@
-/* Stands in for chunk_szip_libsz.c where the library is missing: HDF5 may have been built with it. */
+/* Stands in for chunk_szip_libaec.c where the library is missing: HDF5 may have been built with it. */
 #include "io/chunk_stage.h"
 
 const char *slci_chunk_szip_refuse(const slci_chunk_filter *filter,

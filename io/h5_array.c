@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "core/file.h"
 #include "io/h5_array_internal.h"
 #include "io/h5_data.h"
 
@@ -30,26 +31,9 @@ typedef struct h5_array {
 
 /* ---- types ------------------------------------------------------------------------------------ */
 
-static const struct {
-    slci_element_kind kind;
-    int64_t part_bytes;
-    slc_dtype dtype;
-} dtypes[] = {
-    {SLCI_ELEMENT_UINT, 1, SLC_U8},           {SLCI_ELEMENT_INT, 1, SLC_I8},
-    {SLCI_ELEMENT_UINT, 2, SLC_U16},          {SLCI_ELEMENT_INT, 2, SLC_I16},
-    {SLCI_ELEMENT_UINT, 4, SLC_U32},          {SLCI_ELEMENT_INT, 4, SLC_I32},
-    {SLCI_ELEMENT_UINT, 8, SLC_U64},          {SLCI_ELEMENT_INT, 8, SLC_I64},
-    {SLCI_ELEMENT_FLOAT, 2, SLC_F16},         {SLCI_ELEMENT_FLOAT, 4, SLC_F32},
-    {SLCI_ELEMENT_FLOAT, 8, SLC_F64},         {SLCI_ELEMENT_COMPLEX_FLOAT, 2, SLC_C32},
-    {SLCI_ELEMENT_COMPLEX_FLOAT, 4, SLC_C64}, {SLCI_ELEMENT_COMPLEX_FLOAT, 8, SLC_C128},
-};
-
 static slc_status find_dtype(const slci_h5_dataset *set, slc_dtype *out) {
-    for (size_t k = 0; k < sizeof dtypes / sizeof dtypes[0]; k++) {
-        if (dtypes[k].kind == set->type.kind && dtypes[k].part_bytes == set->type.part_bytes) {
-            *out = dtypes[k].dtype;
-            return SLC_OK;
-        }
+    if (slci_h5_array_dtype(&set->type, out)) {
+        return SLC_OK;
     }
     return SLC_FAIL(
         SLC_ERROR_UNSUPPORTED,
@@ -100,10 +84,7 @@ static slc_status choose_memory_type(slci_h5_dataset *set) {
     if (is_native(&set->type)) {
         return SLC_OK;
     }
-    set->turn = (slci_turn){.part_bytes = set->type.part_bytes,
-                            .swaps_bytes = set->type.is_big_endian,
-                            .swaps_parts = set->type.kind == SLCI_ELEMENT_COMPLEX_FLOAT &&
-                                           set->type.real_offset != 0};
+    set->turn = slci_h5_array_turn(&set->type);
     slci_h5_lock();
     const hid_t stored = (hid_t)set->type_id;
     const hid_t memory = set->type.kind == SLCI_ELEMENT_COMPLEX_FLOAT

@@ -62,21 +62,35 @@ SLC_API int64_t slc_h5_array_reader_bytes(const slc_source *source, int n_thread
  * SLC_ERROR_MEMORY, SLC_ERROR_INPUT. */
 SLC_API SLC_MUST_USE slc_status slc_h5_array_set_cache(slc_source *source, int64_t bytes);
 
+/* A dimension that is one of the template's, or a part of it: its elements first + k · step. */
+typedef struct slc_h5_array_origin {
+    int dim; /* plus 1; 0: none of the template's */
+    int64_t first, step;
+} slc_h5_array_origin;
+
 /* A dataset to be written, alone in its file but for what a template brings. All pointers are lent for
  * the call, the pool for the sink's life. */
 typedef struct slc_h5_array_output {
     const char *path;
     const char *dataset; /* as above; groups on the way are made */
     slc_layout layout;   /* dense; complex numbers become compounds {r, i} */
-    int64_t
-        chunk[SLC_MAX_RANK]; /* all zero: contiguous; with a filter slc_h5_array_choose_chunk's */
-    slc_h5_filter filter;    /* zeros: none */
-    bool is_big_endian;      /* in the file; in memory elements are the machine's */
-    bool overwrite;          /* may replace a file that exists */
+    /* All zero: contiguous; with a filter slc_h5_array_choose_chunk's. */
+    int64_t chunk[SLC_MAX_RANK];
+    slc_h5_filter filter; /* zeros: none */
+    bool is_big_endian;   /* in the file; in memory elements are the machine's */
+    bool overwrite;       /* may replace a file that exists */
     /* (optional) A dataset whose attributes the new one gets, but for those that refer to other
      * objects. SLC_H5_FILTER_AS_INPUT means its filter. */
     const char *template_path, *template_dataset;
+    /* The template's type in the file, where its elements are the layout's: byte order, the names of an
+     * enum's values and of a complex number's parts. slc_h5_array_settle then says what is kept in
+     * is_big_endian, and here whether a complex number's imaginary part comes first. */
+    bool keeps_type;
+    bool is_imaginary_first;
+    /* Where each dimension comes from, which then has the scales and the label of that one. */
+    slc_h5_array_origin origin[SLC_MAX_RANK];
     slc_pool *pool;       /* encodes the chunks; NULL: the thread that writes does */
+    slc_log *log;         /* notes what of a template is left out; may be NULL */
     int64_t memory_bytes; /* for chunks that are under way; 0: slc_h5_array_output_bytes's choice */
 } slc_h5_array_output;
 
@@ -84,13 +98,15 @@ typedef struct slc_h5_array_output {
  * row alone is larger, equal parts of one. At most what a dimension has; 1 where it has nothing. */
 SLC_API void slc_h5_array_choose_chunk(const slc_layout *layout, int64_t chunk[SLC_MAX_RANK]);
 
-/* Puts what will be written in the place of what was left open: SLC_H5_FILTER_AS_INPUT, and the chunks
- * of a filter without any. Create does the same. SLC_ERROR_INPUT and SLC_ERROR_UNSUPPORTED as for
- * slc_h5_array_open, of the template. */
+/* Puts what will be written in the place of what was left open: SLC_H5_FILTER_AS_INPUT, the chunks of
+ * a filter without any, whether the type can be kept. Create does the same. SLC_ERROR_INPUT and
+ * SLC_ERROR_UNSUPPORTED as for slc_h5_array_open, of the template. */
 SLC_API SLC_MUST_USE slc_status slc_h5_array_settle(slc_h5_array_output *output);
 
-/* Host memory that the sink takes at most, of a settled output: encoders, and chunks under way. 0
- * without a filter. Less `memory_bytes` than the smallest that works counts as that. */
+/* Of a settled output: whether its chunks are encoded; and the host memory that the sink takes at most,
+ * for encoders and chunks under way, or without a filter for the places of chunks and for pieces of
+ * them. Less `memory_bytes` than the smallest that works counts as that. */
+SLC_API bool slc_h5_array_is_filtered(const slc_h5_array_output *output);
 SLC_API int64_t slc_h5_array_output_bytes(const slc_h5_array_output *output);
 
 /* Before anything is computed: that the file can be written, has room, and may have its name.
@@ -98,13 +114,22 @@ SLC_API int64_t slc_h5_array_output_bytes(const slc_h5_array_output *output);
 SLC_API SLC_MUST_USE slc_status slc_h5_array_check(const slc_h5_array_output *output);
 
 /* Makes the file under a temporary name, all elements zero; without a filter its whole size is
- * reserved. The commit gives it its name; without one nothing is left. Equal contents are equal bytes,
- * whatever order and boxes they come in: no times are stored. With a filter the sink's units are the
- * chunks, and an element may be written once; boxes that are whole chunks in C order are cheapest,
- * others wait in memory and then in a nameless file beside the output. The statuses are those of
- * slc_h5_array_check and slc_h5_array_settle, and SLC_ERROR_MEMORY. */
+ * reserved, and threads may write at once. The commit gives it its name; without one nothing is left.
+ * Equal contents are equal bytes, whatever order and boxes they come in: no times are stored. With a
+ * filter the sink's units are the chunks, and an element may be written once; boxes that are whole
+ * chunks in C order are cheapest, others wait in memory and then in a nameless file beside the output.
+ * The statuses are those of slc_h5_array_check and slc_h5_array_settle, and SLC_ERROR_MEMORY. */
 SLC_API SLC_MUST_USE slc_status slc_h5_array_create(const slc_h5_array_output *output,
                                                     slc_sink **out);
+
+/* What a sink made here has written; complete when it is committed. */
+typedef struct slc_h5_array_written {
+    int64_t stored_bytes; /* of all elements in the file */
+    int64_t n_encoded;    /* chunks; 0 without a filter */
+    int64_t n_cut;        /* of these, those that came in more than one box */
+    int64_t n_put_away;   /* times that one waited in a file, for want of memory */
+} slc_h5_array_written;
+SLC_API slc_h5_array_written slc_h5_array_get_written(const slc_sink *sink);
 
 #ifdef __cplusplus
 }

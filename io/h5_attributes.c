@@ -5,23 +5,22 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Not an attribute that HDF5's own limit of 64 KiB for small ones would hold, but some are larger. */
 #define MAX_ATTRIBUTE_BYTES ((size_t)1 << 30)
 
-/* Every call of HDF5 forgets why the one before failed, closing too: the reason is put aside
- * meanwhile. */
-static hid_t put_aside_reason(bool is_ok) {
+hid_t slci_h5_reason_keep(bool is_ok) {
     return is_ok ? -1 : H5Eget_current_stack();
 }
 
-static void put_back_reason(hid_t reason) {
+void slci_h5_reason_restore(hid_t reason) {
     if (reason >= 0) {
         (void)H5Eset_current_stack(reason);
     }
 }
 
-static bool copy_value(hid_t from, hid_t to, hid_t type, hid_t space) {
+static bool copy_value(hid_t from, hid_t to, hid_t type, hid_t space, bool *lacks_memory) {
     const hssize_t n = H5Sget_simple_extent_npoints(space);
     const size_t element_bytes = H5Tget_size(type);
     if (n == 0) {
@@ -31,26 +30,38 @@ static bool copy_value(hid_t from, hid_t to, hid_t type, hid_t space) {
         return false;
     }
     void *value = calloc((size_t)n, element_bytes);
+    *lacks_memory = value == NULL;
     const bool is_read = value != NULL && H5Aread(from, type, value) >= 0;
     const bool is_ok = is_read && H5Awrite(to, type, value) >= 0;
-    const hid_t reason = put_aside_reason(is_ok);
+    const hid_t reason = slci_h5_reason_keep(is_ok);
     if (is_read && (H5Tdetect_class(type, H5T_VLEN) > 0 || H5Tis_variable_str(type) > 0)) {
         (void)H5Dvlen_reclaim(type, space, H5P_DEFAULT, value);
     }
-    put_back_reason(reason);
+    slci_h5_reason_restore(reason);
     free(value);
     return is_ok;
 }
 
 typedef struct attribute_copy {
     hid_t to;
-    char *failed; /* [SLCI_H5_NAME_BYTES] */
+    const char *const *left_out; /* names, NULL at the end; NULL: none */
+    char *failed;                /* [SLCI_H5_NAME_BYTES] */
 } attribute_copy;
+
+static bool is_listed(const char *const *names, const char *name) {
+    while (names != NULL && *names != NULL && strcmp(*names, name) != 0) {
+        names++;
+    }
+    return names != NULL && *names != NULL;
+}
 
 static herr_t copy_attribute(hid_t object, const char *name, const H5A_info_t *info,
                              void *context) {
     (void)info;
     const attribute_copy *call = context;
+    if (is_listed(call->left_out, name)) {
+        return 0;
+    }
     const hid_t from = H5Aopen(object, name, H5P_DEFAULT);
     const hid_t type = from < 0 ? -1 : H5Aget_type(from);
     const hid_t space = from < 0 ? -1 : H5Aget_space(from);
@@ -59,21 +70,33 @@ static herr_t copy_attribute(hid_t object, const char *name, const H5A_info_t *i
     if (type >= 0 && space >= 0 && !is_left_out) {
         to = H5Acreate2(call->to, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     }
-    const bool is_ok = is_left_out || (to >= 0 && copy_value(from, to, type, space));
-    if (!is_ok) {
+    bool lacks_memory = false;
+    const bool is_ok = is_left_out || (to >= 0 && copy_value(from, to, type, space, &lacks_memory));
+    if (lacks_memory) {
+        call->failed[0] = '\0';
+    } else if (!is_ok) {
         (void)snprintf(call->failed, SLCI_H5_NAME_BYTES, "attribute '%.100s'", name);
     }
-    const hid_t reason = put_aside_reason(is_ok);
+    const hid_t reason = slci_h5_reason_keep(is_ok);
     (void)H5Aclose(to);
     (void)H5Sclose(space);
     (void)H5Tclose(type);
     (void)H5Aclose(from);
-    put_back_reason(reason);
+    slci_h5_reason_restore(reason);
     return is_ok ? 0 : -1;
 }
 
 bool slci_h5_copy_attributes(hid_t from, hid_t to, char failed[SLCI_H5_NAME_BYTES]) {
-    attribute_copy call = {.to = to, .failed = failed};
+    const bool is_ok = slci_h5_copy_attributes_but(from, to, NULL, failed);
+    if (!is_ok && failed[0] == '\0') {
+        (void)snprintf(failed, SLCI_H5_NAME_BYTES, "the attributes, for want of memory,");
+    }
+    return is_ok;
+}
+
+bool slci_h5_copy_attributes_but(hid_t from, hid_t to, const char *const *left_out,
+                                 char failed[SLCI_H5_NAME_BYTES]) {
+    attribute_copy call = {.to = to, .left_out = left_out, .failed = failed};
     (void)snprintf(failed, SLCI_H5_NAME_BYTES, "the attributes");
     return H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_INC, NULL, copy_attribute, &call) >= 0;
 }

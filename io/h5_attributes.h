@@ -14,4 +14,13 @@
  * stands then; `failed` says at what. */
 bool slci_h5_copy_attributes(hid_t from, hid_t to, char failed[SLCI_H5_NAME_BYTES]);
 
+/* The same without those named, a list that ends with NULL; `failed` is "" where there was no memory. */
+bool slci_h5_copy_attributes_but(hid_t from, hid_t to, const char *const *left_out,
+                                 char failed[SLCI_H5_NAME_BYTES]);
+
+/* Every call of HDF5 forgets why the one before failed, closing too: where something has failed, its
+ * reason is put aside meanwhile, and stands again afterwards. */
+hid_t slci_h5_reason_keep(bool is_ok);
+void slci_h5_reason_restore(hid_t reason);
+
 #endif

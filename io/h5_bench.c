@@ -4,28 +4,17 @@
 
 #include <hdf5.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "core/clock.h"
 #include "io/h5_codec.h"
 #include "io/h5_file.h"
-
-#define ZSTD_LEVEL 3
-#define DEFLATE_LEVEL 4
+#include "io/h5_filter_list.h"
 
 struct slci_h5_bench_file {
-    slci_h5_bench_set set;
+    const char *path; /* lent */
     hid_t file, dataset, type;
-    int64_t row;
+    int rank;
+    hsize_t shape[SLC_MAX_RANK];
 };
-
-const char *slci_h5_bench_filter_name(slci_h5_bench_filter filter) {
-    static const char *const names[] = {[SLCI_H5_BENCH_CONTIGUOUS] = "contiguous",
-                                        [SLCI_H5_BENCH_NONE] = "chunks, no filter",
-                                        [SLCI_H5_BENCH_ZSTD] = "shuffle+zstd:3",
-                                        [SLCI_H5_BENCH_DEFLATE] = "shuffle+deflate:4"};
-    return names[filter];
-}
 
 /* The caller closes it. */
 static hid_t complex_type(void) {
@@ -35,81 +24,159 @@ static hid_t complex_type(void) {
     return type;
 }
 
-static void to_sizes(int rank, const int64_t *from, hsize_t *to) {
-    for (int d = 0; d < rank; d++) {
-        to[d] = (hsize_t)from[d];
-    }
-}
-
-static hid_t creation_list(const slci_h5_bench_set *set) {
-    hsize_t chunk[SLC_MAX_RANK];
-    const unsigned level = ZSTD_LEVEL;
-    const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
-    (void)H5Pset_fill_time(list, H5D_FILL_TIME_NEVER);
-    if (set->filter != SLCI_H5_BENCH_CONTIGUOUS) {
-        to_sizes(set->rank, set->chunk, chunk);
-        (void)H5Pset_chunk(list, set->rank, chunk);
-    }
-    if (set->filter == SLCI_H5_BENCH_ZSTD) {
-        (void)H5Pset_shuffle(list);
-        (void)H5Pset_filter(list, SLCI_FILTER_ZSTD, H5Z_FLAG_MANDATORY, 1, &level);
-    } else if (set->filter == SLCI_H5_BENCH_DEFLATE) {
-        (void)H5Pset_shuffle(list);
-        (void)H5Pset_deflate(list, DEFLATE_LEVEL);
-    }
-    return list;
-}
-
-static slc_status fail(const char *path, const char *what) {
+static slc_status fail(slc_status status, const char *path, const char *what) {
     char text[256];
     slci_h5_error_text(text, sizeof text);
-    return SLC_FAIL(SLC_ERROR_OUTPUT, "%s: cannot %s the file to measure with: %s", path, what,
-                    text);
+    return SLC_FAIL(status, "%s: HDF5 cannot %s the file to measure with: %s", path, what, text);
 }
 
-static slc_status create_dataset(slci_h5_bench_file *self) {
-    const slci_h5_bench_set *set = &self->set;
-    hsize_t shape[SLC_MAX_RANK];
-    to_sizes(set->rank, set->shape, shape);
-    self->type = complex_type();
-    self->file = H5Fcreate(set->path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    const hid_t space = H5Screate_simple(set->rank, shape, NULL);
-    const hid_t list = creation_list(set);
-    self->dataset = self->file < 0 ? -1
-                                   : H5Dcreate2(self->file, SLCI_H5_BENCH_NAME, self->type, space,
-                                                H5P_DEFAULT, list, H5P_DEFAULT);
-    const slc_status status = self->dataset >= 0 ? SLC_OK : fail(set->path, "make");
-    (void)H5Pclose(list);
-    (void)H5Sclose(space);
-    return status;
+/* ---- filters ---------------------------------------------------------------------------------- */
+
+/* Takes Sluice's filters but zstd from HDF5, which then looks for plugins. With the lock held. */
+static void leave_stock(void) {
+    static const int64_t unknown[SLCI_H5_CODECS] = {0};
+    slci_h5_codec_expect(unknown);
+    for (int codec = 0; codec < SLCI_H5_CODECS; codec++) {
+        const int filter = slci_h5_codec_filter((slci_h5_codec)codec);
+        if (filter != SLCI_FILTER_ZSTD) {
+            (void)H5Zunregister(filter);
+        }
+    }
 }
 
-slc_status slci_h5_bench_begin(const slci_h5_bench_set *set, slci_h5_bench_file **out) {
+bool slci_h5_bench_has_stock(int filter) {
+    slci_h5_lock();
+    leave_stock();
+    const bool is_there = H5Zfilter_avail(filter) > 0;
+    (void)H5Eclear2(H5E_DEFAULT);
+    slci_h5_codec_register();
+    slci_h5_unlock();
+    return is_there;
+}
+
+static void set_filters(hid_t list, const slc_h5_filter *filter, int64_t element_bytes) {
+    slci_chunk_pipeline pipeline;
+    slci_h5_filter_pipeline(filter, element_bytes, element_bytes, &pipeline);
+    for (int k = 0; k < pipeline.n_filters; k++) {
+        unsigned values[SLCI_CHUNK_FILTER_VALUES];
+        const slci_chunk_filter *one = &pipeline.filter[k];
+        for (int v = 0; v < one->n_values; v++) {
+            values[v] = one->values[v];
+        }
+        if (one->id == SLCI_FILTER_SHUFFLE) {
+            (void)H5Pset_shuffle(list); /* HDF5 itself adds the size of an element */
+        } else {
+            (void)H5Pset_filter(list, one->id, H5Z_FLAG_MANDATORY, (size_t)one->n_values, values);
+        }
+    }
+}
+
+/* ---- files ------------------------------------------------------------------------------------ */
+
+static slc_status begin(const char *path, slci_h5_bench_file **out) {
     slci_h5_bench_file *self = calloc(1, sizeof *self);
     if (self == NULL) {
-        return SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory to make it", set->path);
+        return SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory to open it", path);
     }
-    self->set = *set;
+    self->path = path;
+    self->file = -1;
+    self->dataset = -1;
     slci_h5_lock();
-    const slc_status status = create_dataset(self);
-    slci_h5_unlock();
+    self->type = complex_type();
+    *out = self;
+    return SLC_OK;
+}
+
+static slc_status open_locked(slci_h5_bench_file *self) {
+    self->file = H5Fopen(self->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    self->dataset = self->file < 0 ? -1 : H5Dopen2(self->file, SLCI_H5_BENCH_NAME, H5P_DEFAULT);
+    const hid_t space = self->dataset < 0 ? -1 : H5Dget_space(self->dataset);
+    self->rank = space < 0 ? -1 : H5Sget_simple_extent_dims(space, self->shape, NULL);
+    if (space >= 0) {
+        (void)H5Sclose(space);
+    }
+    return self->rank > 0 ? SLC_OK : fail(SLC_ERROR_INPUT, self->path, "open");
+}
+
+slc_status slci_h5_bench_open(const char *path, slci_h5_bench_filters filters,
+                              slci_h5_bench_file **out) {
+    slci_h5_bench_file *self = NULL;
+    SLC_TRY(begin(path, &self));
+    if (filters == SLCI_H5_BENCH_STOCK) {
+        leave_stock();
+    }
+    const slc_status status = open_locked(self);
     if (status != SLC_OK) {
-        slci_h5_bench_end(self);
+        slci_h5_bench_close(self);
         return status;
     }
     *out = self;
     return SLC_OK;
 }
 
+static slc_status create_locked(slci_h5_bench_file *self, const slci_h5_bench_set *set) {
+    hsize_t chunk[SLC_MAX_RANK];
+    self->rank = set->rank;
+    for (int d = 0; d < set->rank; d++) {
+        self->shape[d] = (hsize_t)set->shape[d];
+        chunk[d] = (hsize_t)set->chunk[d];
+    }
+    const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t space = H5Screate_simple(set->rank, self->shape, NULL);
+    (void)H5Pset_fill_time(list, H5D_FILL_TIME_NEVER);
+    (void)H5Pset_chunk(list, set->rank, chunk);
+    set_filters(list, &set->filter, (int64_t)H5Tget_size(self->type));
+    self->file = H5Fcreate(set->path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    self->dataset = self->file < 0 ? -1
+                                   : H5Dcreate2(self->file, SLCI_H5_BENCH_NAME, self->type, space,
+                                                H5P_DEFAULT, list, H5P_DEFAULT);
+    const slc_status status =
+        self->dataset >= 0 ? SLC_OK : fail(SLC_ERROR_OUTPUT, set->path, "make");
+    (void)H5Pclose(list);
+    (void)H5Sclose(space);
+    return status;
+}
+
+slc_status slci_h5_bench_create(const slci_h5_bench_set *set, slci_h5_bench_file **out) {
+    slci_h5_bench_file *self = NULL;
+    SLC_TRY(begin(set->path, &self));
+    const slc_status status = create_locked(self, set);
+    if (status != SLC_OK) {
+        slci_h5_bench_close(self);
+        return status;
+    }
+    *out = self;
+    return SLC_OK;
+}
+
+void slci_h5_bench_close(slci_h5_bench_file *self) {
+    if (self == NULL) {
+        return;
+    }
+    if (self->dataset >= 0) {
+        (void)H5Dclose(self->dataset);
+    }
+    if (self->file >= 0) {
+        (void)H5Fclose(self->file);
+    }
+    (void)H5Tclose(self->type);
+    slci_h5_codec_register();
+    slci_h5_unlock();
+    free(self);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------- */
+
 /* Reads or writes rows; whether HDF5 did. */
 static bool move_rows(const slci_h5_bench_file *self, int64_t row, int64_t n_rows, void *dst,
                       const void *src) {
     hsize_t start[SLC_MAX_RANK] = {(hsize_t)row};
-    hsize_t count[SLC_MAX_RANK];
-    to_sizes(self->set.rank, self->set.shape, count);
-    count[0] = (hsize_t)n_rows;
+    hsize_t count[SLC_MAX_RANK] = {(hsize_t)n_rows};
+    for (int d = 1; d < self->rank; d++) {
+        count[d] = self->shape[d];
+    }
     const hid_t space = H5Dget_space(self->dataset);
-    const hid_t memory = H5Screate_simple(self->set.rank, count, NULL);
+    const hid_t memory = H5Screate_simple(self->rank, count, NULL);
     (void)H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
     const herr_t result =
         dst != NULL ? H5Dread(self->dataset, self->type, memory, space, H5P_DEFAULT, dst)
@@ -119,78 +186,15 @@ static bool move_rows(const slci_h5_bench_file *self, int64_t row, int64_t n_row
     return result >= 0;
 }
 
-slc_status slci_h5_bench_append(slci_h5_bench_file *self, const void *rows, int64_t n_rows) {
-    slci_h5_lock();
-    const slc_status status =
-        move_rows(self, self->row, n_rows, NULL, rows) ? SLC_OK : fail(self->set.path, "write");
-    slci_h5_unlock();
-    self->row += n_rows;
-    return status;
+slc_status slci_h5_bench_read(slci_h5_bench_file *self, int64_t row, int64_t n_rows, void *dst) {
+    return move_rows(self, row, n_rows, dst, NULL) ? SLC_OK
+                                                   : fail(SLC_ERROR_INPUT, self->path, "read");
 }
 
-void slci_h5_bench_end(slci_h5_bench_file *self) {
-    if (self == NULL) {
-        return;
-    }
-    slci_h5_lock();
-    if (self->dataset > 0) {
-        (void)H5Dclose(self->dataset);
-    }
-    if (self->file > 0) {
-        (void)H5Fclose(self->file);
-    }
-    if (self->type > 0) {
-        (void)H5Tclose(self->type);
-    }
-    slci_h5_unlock();
-    free(self);
-}
-
-/* ---- reading ---------------------------------------------------------------------------------- */
-
-static slc_status read_timed(const slci_h5_bench_set *set, int64_t n_rows, void *dst,
-                             double *seconds) {
-    slci_h5_bench_file self = {.set = *set, .type = complex_type()};
-    self.file = H5Fopen(set->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    self.dataset = self.file < 0 ? -1 : H5Dopen2(self.file, SLCI_H5_BENCH_NAME, H5P_DEFAULT);
-    bool is_read = self.dataset >= 0;
-    const int64_t begin_ns = slc_clock_ns();
-    for (int64_t row = 0; row < set->shape[0] && is_read; row += n_rows) {
-        const int64_t left = set->shape[0] - row;
-        is_read = move_rows(&self, row, left < n_rows ? left : n_rows, dst, NULL);
-    }
-    *seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
-    slc_status status = SLC_OK;
-    if (!is_read) {
-        char text[256];
-        slci_h5_error_text(text, sizeof text);
-        status = SLC_FAIL(SLC_ERROR_INPUT, "%s: HDF5 cannot read it: %s", set->path, text);
-    }
-    if (self.dataset >= 0) {
-        (void)H5Dclose(self.dataset);
-    }
-    if (self.file >= 0) {
-        (void)H5Fclose(self.file);
-    }
-    (void)H5Tclose(self.type);
-    return status;
-}
-
-slc_status slci_h5_bench_library_read(const slci_h5_bench_set *set, int64_t n_rows, void *dst,
-                                      double *seconds) {
-    static const int64_t unknown[SLCI_H5_CODECS] = {0};
-    slci_h5_lock();
-    slci_h5_codec_expect(unknown);
-    for (int codec = 0; codec < SLCI_H5_CODECS; codec++) {
-        const int filter = slci_h5_codec_filter((slci_h5_codec)codec);
-        if (filter != SLCI_FILTER_ZSTD) {
-            (void)H5Zunregister(filter);
-        }
-    }
-    const slc_status status = read_timed(set, n_rows, dst, seconds);
-    slci_h5_codec_register();
-    slci_h5_unlock();
-    return status;
+slc_status slci_h5_bench_write(slci_h5_bench_file *self, int64_t row, int64_t n_rows,
+                               const void *src) {
+    return move_rows(self, row, n_rows, NULL, src) ? SLC_OK
+                                                   : fail(SLC_ERROR_OUTPUT, self->path, "write");
 }
 
 /* ---- many chunks ------------------------------------------------------------------------------ */
@@ -208,12 +212,12 @@ slc_status slci_h5_bench_write_many(const char *path, int64_t n_chunks) {
     const hid_t dataset = file < 0 ? -1
                                    : H5Dcreate2(file, SLCI_H5_BENCH_NAME, H5T_NATIVE_INT64, space,
                                                 H5P_DEFAULT, list, H5P_DEFAULT);
-    slc_status status = dataset >= 0 ? SLC_OK : fail(path, "make");
+    slc_status status = dataset >= 0 ? SLC_OK : fail(SLC_ERROR_OUTPUT, path, "make");
     if (dataset >= 0) {
         (void)H5Dclose(dataset);
     }
     if (file >= 0 && H5Fclose(file) < 0 && status == SLC_OK) {
-        status = fail(path, "close");
+        status = fail(SLC_ERROR_OUTPUT, path, "close");
     }
     (void)H5Sclose(space);
     (void)H5Pclose(list);

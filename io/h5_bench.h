@@ -1,19 +1,20 @@
-/* For `sluice bench io`: files as other programs write them, and how fast HDF5 itself reads them, in
- * one thread, with the filters that a user's HDF5 has. Internal to the benchmark.
+/* For `sluice bench`: what HDF5 itself does with a file, called as anybody calls it: in one thread, with
+ * H5Dread and H5Dwrite, and with the filters that a user's HDF5 has. Internal to the benchmarks.
  *
- *     const slci_h5_bench_set set = {.path = path, .filter = SLCI_H5_BENCH_ZSTD, ...};
- *     SLC_TRY(slci_h5_bench_begin(&set, &writer));
- *     SLC_TRY_GOTO(done, slci_h5_bench_append(writer, rows, n_rows));
+ *     SLC_TRY(slci_h5_bench_open(path, SLCI_H5_BENCH_STOCK, &file));
+ *     SLC_TRY_GOTO(done, slci_h5_bench_read(file, row, n_rows, dst));
  * done:
- *     slci_h5_bench_end(writer);
+ *     slci_h5_bench_close(file);
  */
 #ifndef SLC_IO_H5_BENCH_H
 #define SLC_IO_H5_BENCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/box.h"
 #include "core/status.h"
+#include "io/h5_filter.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,38 +22,40 @@ extern "C" {
 
 #define SLCI_H5_BENCH_NAME "/data"
 
-typedef enum slci_h5_bench_filter {
-    SLCI_H5_BENCH_CONTIGUOUS, /* no chunks */
-    SLCI_H5_BENCH_NONE,
-    SLCI_H5_BENCH_ZSTD,    /* shuffle and zstd, level 3 */
-    SLCI_H5_BENCH_DEFLATE, /* shuffle and deflate, level 4 */
-    SLCI_H5_BENCH_FILTERS
-} slci_h5_bench_filter;
+/* Which of Sluice's filters HDF5 has while a file is open here. */
+typedef enum slci_h5_bench_filters {
+    SLCI_H5_BENCH_STOCK, /* zstd alone, which stock HDF5 lacks; the others are HDF5's own, or plugins */
+    SLCI_H5_BENCH_OURS /* all of them */
+} slci_h5_bench_filters;
 
-const char *slci_h5_bench_filter_name(slci_h5_bench_filter filter);
+/* Whether HDF5 finds this filter without Sluice's: built in, or as a plugin. No file may be open here. */
+bool slci_h5_bench_has_stock(int filter);
 
-/* Complex numbers {r, i} of single precision. All lent. */
+/* One file with one dataset of complex numbers {r, i} of single precision. */
+typedef struct slci_h5_bench_file slci_h5_bench_file;
+
+/* Until it is closed no other thread may use HDF5, whose filters are those that are asked for; only one
+ * file at a time. SLC_ERROR_INPUT, SLC_ERROR_MEMORY. Close takes NULL. */
+SLC_MUST_USE slc_status slci_h5_bench_open(const char *path, slci_h5_bench_filters filters,
+                                           slci_h5_bench_file **out);
+void slci_h5_bench_close(slci_h5_bench_file *file);
+
+/* Makes one, likewise; deflate and zstd are the filters that HDF5 has an encoder for. All lent.
+ * SLC_ERROR_OUTPUT, SLC_ERROR_MEMORY. */
 typedef struct slci_h5_bench_set {
     const char *path;
-    slci_h5_bench_filter filter;
+    slc_h5_filter filter;
     int rank;
     int64_t shape[SLC_MAX_RANK], chunk[SLC_MAX_RANK];
 } slci_h5_bench_set;
+SLC_MUST_USE slc_status slci_h5_bench_create(const slci_h5_bench_set *set,
+                                             slci_h5_bench_file **out);
 
-typedef struct slci_h5_bench_file slci_h5_bench_file;
-
-/* Makes the file and its dataset; then rows along the first dimension, from the front; the end closes
- * (NULL too). SLC_ERROR_OUTPUT. */
-SLC_MUST_USE slc_status slci_h5_bench_begin(const slci_h5_bench_set *set, slci_h5_bench_file **out);
-SLC_MUST_USE slc_status slci_h5_bench_append(slci_h5_bench_file *file, const void *rows,
-                                             int64_t n_rows);
-void slci_h5_bench_end(slci_h5_bench_file *file);
-
-/* Reads the whole dataset with H5Dread, `n_rows` rows at a time, always into `dst`, and says how long
- * that took, without opening. In the meantime this process has none of Sluice's filters but zstd. No
- * other thread may use HDF5. SLC_ERROR_INPUT. */
-SLC_MUST_USE slc_status slci_h5_bench_library_read(const slci_h5_bench_set *set, int64_t n_rows,
-                                                   void *dst, double *seconds);
+/* Rows along the first dimension, by one call of HDF5. SLC_ERROR_INPUT, SLC_ERROR_OUTPUT. */
+SLC_MUST_USE slc_status slci_h5_bench_read(slci_h5_bench_file *file, int64_t row, int64_t n_rows,
+                                           void *dst);
+SLC_MUST_USE slc_status slci_h5_bench_write(slci_h5_bench_file *file, int64_t row, int64_t n_rows,
+                                            const void *src);
 
 /* A dataset of `n_chunks` chunks of one 8-byte number, all stored, indexed by a B-tree as most files
  * are. SLC_ERROR_OUTPUT. */

@@ -117,7 +117,7 @@ bool slci_chunk_worker_holds(const slci_chunk_worker *worker, int64_t place) {
 }
 
 slc_status slci_chunk_worker_decode(slci_chunk_worker *worker, int64_t place, uint32_t mask,
-                                    int64_t more_bytes, void *dst) {
+                                    int64_t more_bytes, const slci_chunk_runs *to) {
     const slci_h5_chunks *chunks = worker->chunks;
     const int64_t offset = (int64_t)chunks->index->offset[place];
     const int64_t bytes = (int64_t)chunks->index->bytes[place];
@@ -131,8 +131,11 @@ slc_status slci_chunk_worker_decode(slci_chunk_worker *worker, int64_t place, ui
         worker->held_offset = offset;
         worker->held_bytes = n;
     }
-    SLC_TRY(slci_chunk_decode(worker->decoder, mask,
-                              worker->buffer + (offset - worker->held_offset), bytes, dst));
-    slci_turn_elements(&chunks->turn, dst, chunks->chunk_bytes);
+    const unsigned char *stored = worker->buffer + (offset - worker->held_offset);
+    SLC_TRY(to->n_runs == 1 ? slci_chunk_decode(worker->decoder, mask, stored, bytes, to->run[0])
+                            : slci_chunk_decode_runs(worker->decoder, mask, stored, bytes, to));
+    for (int64_t r = 0; r < to->n_runs; r++) {
+        slci_turn_elements(&chunks->turn, to->run[r], to->run_bytes);
+    }
     return SLC_OK;
 }

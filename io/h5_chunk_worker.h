@@ -39,9 +39,10 @@ SLC_MUST_USE slc_status slci_chunk_worker_scratch(slci_chunk_worker *worker, voi
 
 /* Fetches the chunk at a place of the index, with `more_bytes` that follow it in the file and will be
  * wanted next, as far as the buffer holds them; decodes and turns it. `mask` is the filters that it
- * skipped. The failure is a clause. */
+ * skipped. More than one run only where slci_chunk_decodes_runs says so. The failure is a clause. */
 SLC_MUST_USE slc_status slci_chunk_worker_decode(slci_chunk_worker *worker, int64_t place,
-                                                 uint32_t mask, int64_t more_bytes, void *dst);
+                                                 uint32_t mask, int64_t more_bytes,
+                                                 const slci_chunk_runs *to);
 
 /* Whether the chunk's stored bytes are in the buffer. */
 bool slci_chunk_worker_holds(const slci_chunk_worker *worker, int64_t place);

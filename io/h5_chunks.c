@@ -17,6 +17,10 @@
  * file in random order: 1.4 times as fast as without). */
 #define HINTS_AHEAD 8
 
+/* Runs into which one chunk is decoded. */
+#define MAX_RUNS 64
+#define SHORTEST_RUN_BYTES 4096
+
 /* One read, or a part of it. */
 typedef struct walk {
     slci_h5_chunks *chunks;
@@ -27,7 +31,6 @@ typedef struct walk {
     int64_t first[SLC_MAX_RANK];      /* the grid's place of the box's first chunk */
     int64_t n_places[SLC_MAX_RANK];   /* chunks that the box touches along each dimension */
     int64_t begin, end;               /* of this part, in the order of the places */
-    bool is_dense;                    /* a chunk that lies in the box lies densely in dst */
 } walk;
 
 /* One chunk of a walk: which, and what of it the box wants. */
@@ -86,21 +89,6 @@ static void look(const walk *w, int64_t k, visit *v) {
     if (v->is_edge && chunks->has_raw_edges) {
         v->mask = UINT32_MAX; /* the file says 0, and is wrong */
     }
-}
-
-/* Whether chunks inside the box lie in one piece in the destination: behind the first dimension along
- * which a chunk has more than one element, the box is as wide as a chunk. */
-static bool is_dense(const slci_h5_chunks *chunks, const int64_t *extent) {
-    int d = 0;
-    while (d < chunks->rank && chunks->chunk[d] == 1) {
-        d++;
-    }
-    for (d++; d < chunks->rank; d++) {
-        if (chunks->chunk[d] != extent[d]) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* ---- one chunk -------------------------------------------------------------------------------- */
@@ -172,12 +160,52 @@ static int64_t bytes_behind(const walk *w, int64_t k, const visit *v) {
     return (int64_t)(end - stored);
 }
 
-static slc_status decode(const walk *w, int64_t k, const visit *v, void *dst) {
+/* A whole chunk in the destination: the runs that lie densely in both. False where they are too many, or
+ * so short that decoding them one by one takes longer than copying them. */
+typedef struct run_list {
+    slci_chunk_runs runs;
+    unsigned char *run[MAX_RUNS];
+} run_list;
+
+static bool find_runs(const walk *w, const visit *v, run_list *out) {
+    const slci_h5_chunks *chunks = w->chunks;
+    int64_t run_bytes = chunks->element_bytes;
+    int64_t n_runs = 1;
+    int outer = chunks->rank;
+    while (outer > 0 && (w->dst_stride[outer - 1] == run_bytes || chunks->chunk[outer - 1] == 1)) {
+        outer--;
+        run_bytes *= chunks->chunk[outer];
+    }
+    for (int d = 0; d < outer && n_runs <= MAX_RUNS; d++) {
+        n_runs *= chunks->chunk[d];
+    }
+    if (n_runs > MAX_RUNS || (n_runs > 1 && run_bytes < SHORTEST_RUN_BYTES)) {
+        return false;
+    }
+    for (int64_t r = 0; r < n_runs; r++) {
+        int64_t left = r;
+        out->run[r] = (unsigned char *)v->dst;
+        for (int d = outer - 1; d >= 0; d--) {
+            out->run[r] += left % chunks->chunk[d] * w->dst_stride[d];
+            left /= chunks->chunk[d];
+        }
+    }
+    out->runs = (slci_chunk_runs){.n_runs = n_runs, .run_bytes = run_bytes, .run = out->run};
+    return true;
+}
+
+static slc_status decode_to(const walk *w, int64_t k, const visit *v, const slci_chunk_runs *to) {
     const int64_t more = slci_chunk_worker_holds(w->worker, v->place) ? 0 : bytes_behind(w, k, v);
     w->counts->n_decoded++;
     w->counts->n_chunks++;
     w->counts->stored_bytes += (int64_t)w->chunks->index->bytes[v->place];
-    return slci_chunk_worker_decode(w->worker, v->place, v->mask, more, dst);
+    return slci_chunk_worker_decode(w->worker, v->place, v->mask, more, to);
+}
+
+static slc_status decode(const walk *w, int64_t k, const visit *v, void *dst) {
+    unsigned char *const run[] = {dst};
+    const slci_chunk_runs all = {.n_runs = 1, .run_bytes = w->chunks->chunk_bytes, .run = run};
+    return decode_to(w, k, v, &all);
 }
 
 /* A part of a chunk of which others may want the rest. */
@@ -200,8 +228,10 @@ static slc_status read_shared(const walk *w, int64_t k, const visit *v, bool *is
 }
 
 static slc_status read_filtered(const walk *w, int64_t k, const visit *v) {
-    if (v->is_whole && w->is_dense) {
-        return decode(w, k, v, v->dst);
+    run_list list;
+    if (v->is_whole && find_runs(w, v, &list) &&
+        (list.runs.n_runs == 1 || slci_chunk_decodes_runs(w->worker->decoder, v->mask))) {
+        return decode_to(w, k, v, &list.runs);
     }
     if (w->chunks->window != NULL && v->n_elements < v->n_existing) {
         bool is_done = false;
@@ -294,7 +324,6 @@ static slc_status read_chunks(walk *w) {
     const int n_parts = w->box->n_parts > 1 ? w->box->n_parts : 1;
     w->begin = n_parts == 1 ? 0 : n * w->box->part / n_parts;
     w->end = n_parts == 1 ? n : n * (w->box->part + 1) / n_parts;
-    w->is_dense = is_dense(chunks, w->box->extent);
     const bool needs_hints = !chunks->index->is_ascending;
     for (int64_t k = w->begin; needs_hints && k < w->begin + HINTS_AHEAD; k++) {
         hint(w, k);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/file.h"
 #include "io/h5_codec.h"
 
 /* Linux has this error of NFS servers without a name in user space. */
@@ -66,38 +67,6 @@ void slci_h5_error_text(char *out, size_t capacity) {
             *c = ' ';
         }
     }
-}
-
-slc_status slci_file_stamp_get(const char *path, slci_file_stamp *out) {
-    struct stat info;
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
-    }
-    const int reason = fstat(descriptor, &info) == 0 ? 0 : errno;
-    (void)close(descriptor);
-    if (reason != 0) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be examined: %s", path, strerror(reason));
-    }
-    if (!S_ISREG(info.st_mode)) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: is not a file%s", path,
-                        S_ISDIR(info.st_mode) ? " but a folder" : "");
-    }
-    if (info.st_size == 0) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: the file is empty: 0 bytes found", path);
-    }
-    *out = (slci_file_stamp){
-        .bytes = (int64_t)info.st_size,
-        .modified_ns = (int64_t)info.st_mtim.tv_sec * 1000000000 + (int64_t)info.st_mtim.tv_nsec,
-        .device = (uint64_t)info.st_dev,
-        .inode = (uint64_t)info.st_ino,
-    };
-    return SLC_OK;
-}
-
-bool slci_file_stamp_equal(const slci_file_stamp *a, const slci_file_stamp *b) {
-    return a->bytes == b->bytes && a->modified_ns == b->modified_ns && a->device == b->device &&
-           a->inode == b->inode;
 }
 
 bool slci_h5_is_hdf5(const char *path) {

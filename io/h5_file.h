@@ -34,17 +34,6 @@ void slci_h5_unlock(void);
 /* The innermost message of HDF5's error stack of this thread, with the lock held; "" if none. */
 void slci_h5_error_text(char *out, size_t capacity);
 
-/* Which file it was, to tell whether it changes during a run. */
-typedef struct slci_file_stamp {
-    int64_t bytes;
-    int64_t modified_ns;
-    uint64_t device, inode;
-} slci_file_stamp;
-
-/* SLC_ERROR_INPUT with the reason where the file is absent, unreadable, a folder or empty. */
-SLC_MUST_USE slc_status slci_file_stamp_get(const char *path, slci_file_stamp *out);
-bool slci_file_stamp_equal(const slci_file_stamp *a, const slci_file_stamp *b);
-
 /* Opens for reading, with HDF5's file lock where the file system has locks (a note in the log where
  * not). SLC_ERROR_INPUT: not HDF5, truncated (found and expected size), or open for writing
  * elsewhere. The caller closes with slci_h5_close. Both take the lock themselves. */

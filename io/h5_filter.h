@@ -46,6 +46,10 @@ SLC_API SLC_MUST_USE slc_status slc_h5_filter_parse(const char *text, slc_h5_fil
 #define SLC_H5_FILTER_BYTES 64
 SLC_API void slc_h5_filter_print(const slc_h5_filter *filter, char text[SLC_H5_FILTER_BYTES]);
 
+/* Bytes of elements that one thread encodes in a second, about; 0 where nothing is done. For plans: a
+ * filter that is not settled, and the machine, are not known better. */
+SLC_API double slc_h5_filter_bytes_per_s(const slc_h5_filter *filter);
+
 #ifdef __cplusplus
 }
 #endif

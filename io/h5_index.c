@@ -56,13 +56,14 @@ slc_status slci_h5_index_enter(const slci_h5_index_request *request, slci_h5_ind
     const uint64_t file_bytes = (uint64_t)request->file_bytes;
     if (entry->bytes == 0 || entry->bytes > UINT32_MAX || entry->offset > file_bytes ||
         entry->bytes > file_bytes - entry->offset) {
-        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
-                        "chunk %" PRId64 " is said to have %" PRIu64 " bytes at %" PRIu64
-                        " of a file of %" PRIu64,
-                        at, entry->bytes, entry->offset, file_bytes);
+        return SLC_FAIL(SLC_ERROR_INPUT,
+                        "%s: dataset %s: damaged: chunk %" PRId64 " is said to have %" PRIu64
+                        " bytes at %" PRIu64 " of a file of %" PRIu64,
+                        request->path, request->name, at, entry->bytes, entry->offset, file_bytes);
     }
     if (index->bytes[at] != 0) {
-        return SLC_FAIL(SLC_ERROR_UNSUPPORTED, "chunk %" PRId64 " is there twice", at);
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: damaged: chunk %" PRId64 " is there twice",
+                        request->path, request->name, at);
     }
     index->offset[at] = entry->offset;
     index->bytes[at] = (uint32_t)entry->bytes;
@@ -96,9 +97,10 @@ static slc_status check_count(const slci_h5_index_request *request, const slci_h
                         request->path, request->name);
     }
     if ((int64_t)n != index->n_stored) {
-        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
-                        "%" PRId64 " chunks were found where HDF5 counts %" PRId64, index->n_stored,
-                        (int64_t)n);
+        return SLC_FAIL(SLC_ERROR_INPUT,
+                        "%s: dataset %s: damaged: its index names %" PRId64 " chunks, of which "
+                        "%" PRId64 " can be looked up",
+                        request->path, request->name, (int64_t)n, index->n_stored);
     }
     return SLC_OK;
 }

@@ -61,7 +61,8 @@ int64_t slci_h5_index_find(const slci_h5_index *index, const int64_t *at);
 SLC_MUST_USE slc_status slci_h5_index_fill(const slci_h5_index_request *request,
                                            slci_h5_index *index);
 
-/* Likewise: enters one chunk, SLC_ERROR_UNSUPPORTED where it cannot be right. */
+/* Likewise: enters one chunk, SLC_ERROR_INPUT where it cannot be right. HDF5 is not asked for what it
+ * makes of such a chunk: it may read past its own memory. */
 typedef struct slci_h5_index_entry {
     uint64_t offset, bytes;
     uint32_t mask;

@@ -10,15 +10,20 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "io/h5_attributes.h"
 #include "io/h5_file.h"
 
 #if H5_VERSION_GE(1, 13, 0)
 #include <H5FDdevelop.h>
 #endif
+
+/* Longer than any name that Sluice gives an object. */
+#define MOST_NAME_BYTES 512
 
 struct slci_h5_output {
     int fd;
@@ -252,6 +257,29 @@ done:
 
 hid_t slci_h5_output_file(const slci_h5_output *output) {
     return output->file;
+}
+
+bool slci_h5_output_make_groups(const slci_h5_output *output, const char *name) {
+    bool is_ok = true;
+    for (const char *slash = strchr(name + 1, '/'); slash != NULL && is_ok;
+         slash = strchr(slash + 1, '/')) {
+        char group[MOST_NAME_BYTES];
+        const int n = snprintf(group, sizeof group, "%.*s", (int)(slash - name), name);
+        const htri_t is_there =
+            n >= MOST_NAME_BYTES ? -1 : H5Lexists(output->file, group, H5P_DEFAULT);
+        if (is_there == 0) {
+            const hid_t list = slci_h5_plist(H5P_GROUP_CREATE);
+            const hid_t made =
+                list < 0 ? -1 : H5Gcreate2(output->file, group, H5P_DEFAULT, list, H5P_DEFAULT);
+            const hid_t reason = slci_h5_reason_keep(made >= 0);
+            (void)H5Gclose(made);
+            (void)H5Pclose(list);
+            slci_h5_reason_restore(reason);
+            is_ok = made >= 0;
+        }
+        is_ok = is_ok && is_there >= 0;
+    }
+    return is_ok;
 }
 
 slc_status slci_h5_output_status(const slci_h5_output *output) {

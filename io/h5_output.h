@@ -13,6 +13,7 @@
 #define SLC_IO_H5_OUTPUT_H
 
 #include <hdf5.h>
+#include <stdbool.h>
 
 #include "core/status.h"
 
@@ -25,6 +26,10 @@ SLC_MUST_USE slc_status slci_h5_output_create(const char *path, const char *name
 
 /* Lent. */
 hid_t slci_h5_output_file(const slci_h5_output *output);
+
+/* With the lock: makes the groups above an absolute name that are not there yet. False where HDF5
+ * fails, whose reason stands then. */
+bool slci_h5_output_make_groups(const slci_h5_output *output, const char *name);
 
 /* SLC_OK, or the first write that failed, with the system's reason: lets a long run stop early. */
 SLC_MUST_USE slc_status slci_h5_output_status(const slci_h5_output *output);

@@ -244,7 +244,9 @@ static slc_status check_chunk(slci_h5_dataset *dataset, hid_t list, int64_t *chu
     bool is_possible = is_read;
     for (int d = 0; d < dataset->rank && is_possible; d++) {
         dataset->chunk[d] = (int64_t)chunk[d];
-        is_possible = chunk[d] > 0 && (limits[d] == H5S_UNLIMITED || chunk[d] <= limits[d]) &&
+        /* Of a dimension without elements any chunk may be. */
+        const bool has_limit = limits[d] != H5S_UNLIMITED && limits[d] != 0;
+        is_possible = chunk[d] > 0 && (!has_limit || chunk[d] <= limits[d]) &&
                       slc_checked_mul(*chunk_bytes, (int64_t)chunk[d], chunk_bytes) &&
                       *chunk_bytes <= SLCI_H5_MAX_CHUNK_BYTES;
     }

@@ -4,6 +4,7 @@
 #include "io/h5_array_internal.h"
 #include "io/h5_attributes.h"
 #include "io/h5_filter_list.h"
+#include "io/h5_scales.h"
 
 /* With the lock. */
 static bool read_pipeline(hid_t dataset, slci_chunk_pipeline *out) {
@@ -78,15 +79,49 @@ slc_status slci_h5_template_filter(const char *path, const char *dataset, slc_h5
     return SLC_OK;
 }
 
+/* One that has a name in the file is nameless in the copy. */
+slc_status slci_h5_template_type(const slc_h5_array_output *output, slci_h5_id *out) {
+    slci_h5_id file = 0;
+    hid_t set = -1;
+    SLC_TRY(open_template(output->template_path, output->template_dataset, &file, &set));
+    const hid_t found = H5Dget_type(set);
+    const hid_t type = found < 0 ? -1 : H5Tcopy(found);
+    (void)H5Tclose(found);
+    close_template(file, set);
+    if (type < 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: the type of dataset %s cannot be read",
+                        output->template_path, output->template_dataset);
+    }
+    *out = (slci_h5_id)type;
+    return SLC_OK;
+}
+
+slc_status slci_h5_template_element(const slc_h5_array_output *output, slci_element *out) {
+    slci_h5_id type = 0;
+    int type_class = 0;
+    char text[SLCI_H5_TEXT_BYTES];
+    SLC_TRY(slci_h5_template_type(output, &type));
+    slci_h5_lock();
+    slci_h5_type_describe(type, out, &type_class, text, sizeof text);
+    (void)H5Tclose((hid_t)type);
+    slci_h5_unlock();
+    return SLC_OK;
+}
+
 slc_status slci_h5_template_copy(const slc_h5_array_output *from, const slci_h5_output *output,
                                  slci_h5_id to) {
     char failed[SLCI_H5_NAME_BYTES] = "";
     slci_h5_id file = 0;
     hid_t set = -1;
     SLC_TRY(open_template(from->template_path, from->template_dataset, &file, &set));
-    const slc_status status = slci_h5_copy_attributes(set, (hid_t)to, failed)
-                                  ? slci_h5_output_status(output)
-                                  : slci_h5_output_fail(output, failed);
+    const bool is_ok =
+        slci_h5_copy_attributes_but(set, (hid_t)to, slci_h5_scale_attributes, failed) &&
+        slci_h5_copy_scales(from, set, output, (hid_t)to, failed);
+    const slc_status status =
+        is_ok ? slci_h5_output_status(output)
+        : failed[0] == '\0'
+            ? SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory for an attribute", from->template_path)
+            : slci_h5_output_fail(output, failed);
     close_template(file, set);
     return status;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "core/file.h"
 #include "io/h5_file.h"
 #include "io/model_file.h"
 

@@ -15,6 +15,7 @@
  * on: who hid the old picture hides the new one too. */
 #include "io/outfile.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,19 +27,15 @@
 #include <unistd.h>
 
 #include "core/checked.h"
+#include "core/file.h"
 
 #define MAX_ATTEMPTS 1000
 
-/* "folder" of "folder/name"; "." where there is none; "/" stays. */
+/* Of a path that is shorter than SLC_PATH_BYTES. */
 static void folder_of(const char *path, char folder[SLC_PATH_BYTES]) {
-    const char *const slash = strrchr(path, '/');
-    if (slash == NULL) {
-        memcpy(folder, ".", 2);
-        return;
-    }
-    const size_t n = slash == path ? 1 : (size_t)(slash - path);
-    memcpy(folder, path, n);
-    folder[n] = '\0';
+    const bool fits = slci_folder_of(path, folder, SLC_PATH_BYTES);
+    assert(fits);
+    (void)fits;
 }
 
 static const char *name_of(const char *path) {
@@ -305,15 +302,12 @@ slc_status slc_outfile_begin(const char *path, bool overwrite, slc_outfile *out)
     return make_temporary(out);
 }
 
-static slc_status sync_path(const char *path, int flags) {
-    const int fd = open(path, flags | O_CLOEXEC);
-    if (fd < 0 && errno == EACCES && (flags & O_DIRECTORY)) {
-        return SLC_OK; /* a folder that may be written to but not listed cannot be synced */
-    }
+static slc_status sync_file(const char *path) {
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot open %s to sync it: %s", path, strerror(errno));
     }
-    /* EINVAL: a file system that cannot sync folders has nothing to sync. */
+    /* EINVAL: a file that cannot be synced has nothing to sync. */
     const bool is_bad = fsync(fd) != 0 && errno != EINVAL;
     const int reason = errno;
     (void)close(fd);
@@ -339,14 +333,18 @@ static int rename_if_free(const char *from, const char *to) {
 }
 
 /* Everything that can fail before the final name is touched. */
-static slc_status make_durable(slc_outfile *out) {
+slc_status slc_outfile_prepare(slc_outfile *out) {
     mode_t mode = 0;
-    SLC_TRY(sync_path(out->temporary_path, O_RDONLY));
+    if (out->is_prepared) {
+        return SLC_OK;
+    }
+    SLC_TRY(sync_file(out->temporary_path));
     out->is_replacing = find_old_mode(out, &mode);
     if (out->is_replacing && chmod(out->temporary_path, mode) != 0) {
         return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot give %s the access mode of %s: %s",
                         out->temporary_path, out->final_path, strerror(errno));
     }
+    out->is_prepared = true;
     return SLC_OK;
 }
 
@@ -370,9 +368,11 @@ static slc_status give_name(slc_outfile *out) {
 }
 
 static slc_status sync_folder(const slc_outfile *out) {
-    char folder[SLC_PATH_BYTES];
-    folder_of(out->final_path, folder);
-    return sync_path(folder, O_RDONLY | O_DIRECTORY);
+    if (slci_folder_sync(out->final_path) != 0) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "the name of %s could not be written to the disk: %s",
+                        out->final_path, strerror(errno));
+    }
+    return SLC_OK;
 }
 
 /* Removes what has no final name, and what has one that was free before: the caller is told that there
@@ -390,7 +390,7 @@ static void take_back(slc_outfile *files, int n_files) {
 slc_status slc_outfile_commit_all(slc_outfile *files, int n_files) {
     slc_status status = SLC_OK;
     for (int i = 0; i < n_files && status == SLC_OK; i++) {
-        status = make_durable(&files[i]);
+        status = slc_outfile_prepare(&files[i]);
     }
     for (int i = 0; i < n_files && status == SLC_OK; i++) {
         status = give_name(&files[i]);

@@ -25,7 +25,8 @@ typedef struct slc_outfile {
     char final_path[SLC_PATH_BYTES];
     char temporary_path[SLC_PATH_BYTES + 32]; /* same folder and extension; "": none is open */
     bool overwrite;
-    bool is_replacing; /* from the commit on: the final name held a file before */
+    bool is_prepared;
+    bool is_replacing; /* once it is prepared: the final name held a file before */
 } slc_outfile;
 
 /* Before any work: that the folder exists and can be written (by really making a file there), that
@@ -48,6 +49,10 @@ SLC_API SLC_MUST_USE slc_status slc_outfile_check_room(const slc_outfile_need *n
  * is to replace, whose access mode it gets when it is committed. SLC_ERROR_OUTPUT. */
 SLC_API SLC_MUST_USE slc_status slc_outfile_begin(const char *path, bool overwrite,
                                                   slc_outfile *out);
+
+/* The part of a commit that comes before any name is given: fsync. For who has to note what the
+ * temporary file is, which is what will have the final name. SLC_ERROR_OUTPUT; then only abandon. */
+SLC_API SLC_MUST_USE slc_status slc_outfile_prepare(slc_outfile *out);
 
 /* fsync, rename to the final name (never over an existing file unless `overwrite`), fsync the folder.
  * On failure neither name is left, unless the final one held a file before. SLC_ERROR_OUTPUT. */

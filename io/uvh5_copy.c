@@ -248,9 +248,13 @@ static slc_status close_locked(slci_uvh5_copy *copy) {
     return status;
 }
 
-static slc_status copy_commit(slc_sink *sink) {
+static slc_status copy_prepare(slc_sink *sink, const char **path) {
     slci_uvh5_copy *copy = (slci_uvh5_copy *)sink;
     slci_file_stamp now;
+    *path = copy->file.temporary_path;
+    if (copy->file.is_prepared) {
+        return SLC_OK;
+    }
     SLC_TRY(flush_staged(copy));
     if (copy->n_written < sink->layout.shape[0]) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s: %" PRId64 " of %" PRId64 " rows were written",
@@ -265,7 +269,13 @@ static slc_status copy_commit(slc_sink *sink) {
     const slc_status status = close_locked(copy);
     slci_h5_unlock();
     SLC_TRY(status);
-    return slc_outfile_commit(&copy->file);
+    return slc_outfile_prepare(&copy->file);
+}
+
+static slc_status copy_commit(slc_sink *sink) {
+    const char *path = NULL;
+    SLC_TRY(copy_prepare(sink, &path));
+    return slc_outfile_commit(&((slci_uvh5_copy *)sink)->file);
 }
 
 static void copy_destroy(slc_sink *sink) {
@@ -284,6 +294,7 @@ static void copy_destroy(slc_sink *sink) {
 }
 
 static const slc_sink_ops copy_ops = {.write = copy_write,
+                                      .prepare = copy_prepare,
                                       .commit = copy_commit,
                                       .destroy = copy_destroy};
 

@@ -6,6 +6,7 @@
 
 #include <hdf5.h>
 
+#include "core/file.h"
 #include "io/h5_data.h"
 #include "io/h5_output.h"
 #include "io/outfile.h"

@@ -120,6 +120,10 @@ slc_status slci_uvh5_select(slci_vis_part *part, const slci_vis_selection *selec
         select_field(uvh5, fields[k]);
         row_bytes += fields[k]->row_bytes;
     }
+    part->is_divisible = uvh5->uvw.chunks != NULL;
+    for (int k = 0; k < n; k++) {
+        part->is_divisible = part->is_divisible && fields[k]->set.chunks != NULL;
+    }
     const int64_t unit = uvh5->vis.set.chunk[0];
     int64_t rows = slc_min_i64(BLOCK_BYTES / row_bytes, BLOCK_ROWS_MAX);
     rows = unit > 0 && rows > unit ? rows / unit * unit : rows;
@@ -335,11 +339,13 @@ static void convert_row(const slci_uvh5 *uvh5, const slci_uvh5_scratch *scratch,
                                 nsamples->channel_bytes, n, scratch->samples[h]);
             row->nsamples[h] = scratch->samples[h];
         }
-        if (wants_vis) {
-            slci_element_to_complex(&vis->set.type,
-                                    scratch->vis + k * vis->row_bytes + vis->first_bytes +
-                                        vis->hand_bytes[h],
-                                    vis->channel_bytes, n, scratch->values[h]);
+        const unsigned char *raw =
+            scratch->vis + k * vis->row_bytes + vis->first_bytes + vis->hand_bytes[h];
+        if (wants_vis && slci_element_is_c64(&vis->set.type)) {
+            row->singles[h] = raw;
+            row->single_stride = vis->channel_bytes;
+        } else if (wants_vis) {
+            slci_element_to_complex(&vis->set.type, raw, vis->channel_bytes, n, scratch->values[h]);
             row->values[h] = scratch->values[h];
         }
     }

@@ -12,6 +12,7 @@
 
 #include "core/checked.h"
 #include "core/clock.h"
+#include "core/file.h"
 #include "core/fnv.h"
 #include "io/h5_data.h"
 #include "io/vis_set.h"
@@ -171,8 +172,10 @@ static slc_status open_set(slci_vis *vis, const char *const *paths,
     SLC_TRY(slci_vis_choose(vis, options));
     SLC_TRY(scan_parts(vis, options));
     SLC_TRY(make_fields(vis));
+    vis->base.is_divisible = true;
     for (int k = 0; k < vis->n_parts; k++) {
         SLC_TRY(vis->parts[k]->ops->select(vis->parts[k], &vis->selection));
+        vis->base.is_divisible = vis->base.is_divisible && vis->parts[k]->is_divisible;
     }
     identify(vis);
     (void)snprintf(vis->base.name, sizeof vis->base.name,
@@ -241,14 +244,14 @@ static int part_of(const slci_vis *vis, int64_t row) {
     return low;
 }
 
-static slc_status read_rows(slci_vis *vis, const slc_box *box, void *const *dst,
-                            slc_vis_counts *counts) {
-    const int64_t end = box->origin[0] + box->extent[0];
+/* Rows `begin` to end - 1 of the box that dst is of. */
+static slc_status read_rows(slci_vis *vis, const slc_box *box, int64_t begin, int64_t end,
+                            void *const *dst, slc_vis_counts *counts) {
     const int64_t n_channels = vis->meta.n_channels;
     double *uvw = dst[SLC_VIS_UVW];
     float *data = dst[SLC_VIS_DATA];
     float *weight = dst[SLC_VIS_WEIGHT];
-    for (int64_t row = box->origin[0]; row < end;) {
+    for (int64_t row = begin; row < end;) {
         const int k = part_of(vis, row);
         const int64_t part_end = slc_min_i64(vis->first_row[k + 1], end);
         const int64_t at = row - box->origin[0];
@@ -266,7 +269,16 @@ static slc_status read_rows(slci_vis *vis, const slc_box *box, void *const *dst,
 
 static slc_status read_plain(slc_source *source, const slc_box *box, void *const *dst) {
     slc_vis_counts counts = {0};
-    return read_rows((slci_vis *)source, box, dst, &counts);
+    return read_rows((slci_vis *)source, box, box->origin[0], box->origin[0] + box->extent[0], dst,
+                     &counts);
+}
+
+static slc_status read_part(slc_source *source, const slc_box *box, void *const *dst, int part,
+                            int n_parts) {
+    slc_vis_counts counts = {0};
+    const int64_t begin = slc_vis_cut(source, box, 1, part, n_parts);
+    const int64_t end = slc_vis_cut(source, box, 1, part + 1, n_parts);
+    return read_rows((slci_vis *)source, box, begin, end, dst, &counts);
 }
 
 slc_status slc_vis_read_counted(slc_source *source, const slc_box *rows, void *const *dst,
@@ -281,7 +293,8 @@ slc_status slc_vis_read_counted(slc_source *source, const slc_box *rows, void *c
     }
     slc_vis_counts found = {0};
     const int64_t begin_ns = slc_clock_ns();
-    const slc_status status = read_rows(vis, rows, dst, &found);
+    const slc_status status =
+        read_rows(vis, rows, rows->origin[0], rows->origin[0] + rows->extent[0], dst, &found);
     atomic_fetch_add(&source->counters.read_ns, slc_clock_ns() - begin_ns);
     SLC_TRY(status);
     *counts = found;
@@ -297,6 +310,24 @@ static int64_t next_unit(slc_source *source, int axis, int64_t index) {
     const int k = part_of(vis, index);
     slci_vis_part *part = vis->parts[k];
     return vis->first_row[k] + part->ops->next_unit(part, index - vis->first_row[k]);
+}
+
+int64_t slc_vis_cut(slc_source *source, const slc_box *rows, int64_t step, int part, int n_parts) {
+    const int64_t begin = rows->origin[0];
+    const int64_t n = rows->extent[0];
+    if (part >= n_parts || (part > 0 && !source->is_divisible)) {
+        return begin + n;
+    }
+    int64_t row = n / n_parts * part + n % n_parts * part / n_parts;
+    while (row > 0 && row < n) {
+        row = slc_round_up(row, step);
+        const int64_t border = row < n ? next_unit(source, 0, begin + row - 1) - begin : n;
+        if (border <= row) {
+            break;
+        }
+        row = border;
+    }
+    return begin + slc_min_i64(row, n);
 }
 
 static slc_status finish(slc_source *source) {
@@ -322,6 +353,7 @@ slc_status slc_vis_describe(slc_source *source, int capacity, slc_vis_dataset *o
 
 static const slc_source_ops vis_ops = {
     .read = read_plain,
+    .read_part = read_part,
     .next_unit = next_unit,
     .finish = finish,
     .destroy = destroy,

@@ -127,6 +127,12 @@ SLC_API const char *slc_vis_polarisation_name(int code);
 SLC_API SLC_MUST_USE slc_status slc_vis_read_counted(slc_source *source, const slc_box *rows,
                                                      void *const *dst, slc_vis_counts *counts);
 
+/* Where part `part` of n_parts of a box of rows begins, for threads that share it; the end of the box for
+ * part == n_parts. Parts begin a multiple of `step` >= 1 rows behind the box's first, and where chunks
+ * do, so that none is decoded twice. Of a set that is not divisible the first part is all. */
+SLC_API int64_t slc_vis_cut(slc_source *source, const slc_box *rows, int64_t step, int part,
+                            int n_parts);
+
 /* The large datasets of the set's first file (visdata, flags, nsamples, uvw_array or u, v, w, vis,
  * weight, flags): at most `capacity` are written to `out`, the number found to `n`. */
 SLC_API SLC_MUST_USE slc_status slc_vis_describe(slc_source *source, int capacity,

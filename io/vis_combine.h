@@ -22,12 +22,15 @@ extern "C" {
 #define SLCI_LONGEST_WAVELENGTHS 1e12
 
 /* One row, converted. values [n_channels, 2], flags and nsamples [n_channels] of each polarisation
- * used; a NULL member means: values not wanted, nothing flagged, all ones. */
+ * used; a NULL member means: values not wanted, nothing flagged, all ones. In place of values there may
+ * be singles: pairs of floats as they lie in a file, `single_stride` bytes from channel to channel. */
 typedef struct slci_vis_row {
     double uvw[3];
     bool is_selected;
     double factor; /* of the weights */
     const double *values[2];
+    const unsigned char *singles[2];
+    int64_t single_stride;
     const uint8_t *flags[2];
     const double *nsamples[2];
 } slci_vis_row;

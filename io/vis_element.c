@@ -24,6 +24,11 @@ bool slci_element_is_complex(const slci_element *type) {
     return type->kind == SLCI_ELEMENT_COMPLEX_FLOAT || type->kind == SLCI_ELEMENT_COMPLEX_INT;
 }
 
+bool slci_element_is_c64(const slci_element *type) {
+    return type->kind == SLCI_ELEMENT_COMPLEX_FLOAT && type->part_bytes == 4 &&
+           !type->is_big_endian && type->real_offset == 0 && type->imag_offset == 4;
+}
+
 void slci_element_text(const slci_element *type, char *out, size_t capacity) {
     static const char *const names[] = {[SLCI_ELEMENT_OTHER] = "unknown",
                                         [SLCI_ELEMENT_FLOAT] = "f",
@@ -167,7 +172,6 @@ void slci_element_to_flags(const slci_element *type, const void *src, int64_t st
     }
 }
 
-/* The spelling that nearly every file has: two native floats, real first. */
 static void complex_from_c64(const unsigned char *src, int64_t stride_bytes, int64_t n,
                              double *dst) {
     for (int64_t k = 0; k < n; k++) {
@@ -182,8 +186,7 @@ void slci_element_to_complex(const slci_element *type, const void *src, int64_t 
                              int64_t n, double *dst) {
     assert(slci_element_is_complex(type));
     const unsigned char *bytes = src;
-    if (type->kind == SLCI_ELEMENT_COMPLEX_FLOAT && type->part_bytes == 4 && !type->is_big_endian &&
-        type->real_offset == 0 && type->imag_offset == 4) {
+    if (slci_element_is_c64(type)) {
         complex_from_c64(bytes, stride_bytes, n, dst);
         return;
     }

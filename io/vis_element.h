@@ -43,6 +43,9 @@ bool slci_element_is_integer(const slci_element *type);
 bool slci_element_is_real(const slci_element *type);
 bool slci_element_is_complex(const slci_element *type);
 
+/* Two native floats, real first: the spelling that nearly every file has. */
+bool slci_element_is_c64(const slci_element *type);
+
 /* "f32", "i16 big-endian", "complex f32"; `capacity` bytes of `out` at most. */
 void slci_element_text(const slci_element *type, char *out, size_t capacity);
 

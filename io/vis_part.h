@@ -8,6 +8,7 @@
 #ifndef SLC_IO_VIS_PART_H
 #define SLC_IO_VIS_PART_H
 
+#include "core/file.h"
 #include "io/h5_file.h"
 #include "io/vis.h"
 #include "io/vis_distinct.h"
@@ -113,6 +114,8 @@ typedef struct slci_vis_part_ops {
 struct slci_vis_part {
     const slci_vis_part_ops *ops;
     char *path; /* owned */
+    bool
+        is_divisible; /* no lock of HDF5's lets in one thread at a time; known once it is selected */
     slci_file_stamp stamp;
     slci_vis_header header;
 };

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Makes the small seeds of tests/fuzz/corpus/chunk: one good chunk of every compression.
+"""Makes the small seeds of tests/fuzz/corpus/chunk and h5_chunks: one good chunk of every compression.
 
-    python3 tests/fuzz/make_corpus.py tests/fuzz/corpus/chunk
+    python3 tests/fuzz/make_corpus.py tests/fuzz/corpus
 
-The libraries are called directly, so the chunks are those of other encoders than Sluice's. The
-bytes in front are what fuzz_chunk.c says. Seeds of a library that is not here are left as they are.
+The libraries are called directly, so the chunks are those of other encoders than Sluice's. The bytes in
+front are what fuzz_chunk.c and fuzz_h5_chunks.c say. Seeds of a library that is not here are left as
+they are.
 """
 import ctypes
 import ctypes.util
@@ -124,43 +125,57 @@ def lz4_blocks(raw, block):
     return out
 
 
-def seeds():
+def seeds(raw):
     """(name, filters with their five bytes, stored)"""
-    yield "none", [], RAW
-    yield "shuffle", [(SHUFFLE,)], shuffled(RAW)
-    yield "fletcher", [(FLETCHER,)], fletcher(RAW)
-    yield "deflate", [(DEFLATE,)], zlib.compress(RAW, 6)
+    yield "none", [], raw
+    yield "shuffle", [(SHUFFLE,)], shuffled(raw)
+    yield "fletcher", [(FLETCHER,)], fletcher(raw)
+    yield "deflate", [(DEFLATE,)], zlib.compress(raw, 6)
     yield "shuffle_deflate_fletcher", [(SHUFFLE,), (DEFLATE,), (FLETCHER,)], fletcher(
-        zlib.compress(shuffled(RAW), 9))
+        zlib.compress(shuffled(raw), 9))
     yield "fletcher_shuffle_deflate", [(FLETCHER,), (SHUFFLE,), (DEFLATE,)], zlib.compress(
-        shuffled(fletcher(RAW)[:-4]) + fletcher(RAW)[-4:], 6)
-    yield "lzf", [(LZF,)], lzf_stream(RAW)
-    yield "bitshuffle", [(BITSHUFFLE, 0, 3, ELEMENT, 8, 0)], bitshuffled(RAW, None)
+        shuffled(fletcher(raw)[:-4]) + fletcher(raw)[-4:], 6)
+    yield "lzf", [(LZF,)], lzf_stream(raw)
+    yield "bitshuffle", [(BITSHUFFLE, 0, 3, ELEMENT, 8, 0)], bitshuffled(raw, None)
     if zstd:
-        yield "shuffle_zstd", [(SHUFFLE,), (ZSTD,)], zstd_frame(shuffled(RAW))
-        yield "bitshuffle_zstd", [(BITSHUFFLE, 0, 3, ELEMENT, 8, 3)], bitshuffled(RAW, zstd_frame)
+        yield "shuffle_zstd", [(SHUFFLE,), (ZSTD,)], zstd_frame(shuffled(raw))
+        yield "bitshuffle_zstd", [(BITSHUFFLE, 0, 3, ELEMENT, 8, 3)], bitshuffled(raw, zstd_frame)
     if lz4:
-        yield "lz4", [(LZ4,)], lz4_blocks(RAW, 1000)
-        yield "bitshuffle_lz4", [(BITSHUFFLE, 0, 3, ELEMENT, 8, 2)], bitshuffled(RAW, lz4_block)
+        yield "lz4", [(LZ4,)], lz4_blocks(raw, 1000)
+        yield "bitshuffle_lz4", [(BITSHUFFLE, 0, 3, ELEMENT, 8, 2)], bitshuffled(raw, lz4_block)
     if blosc:
         for name in (b"blosclz", b"lz4", b"zlib", b"zstd"):
             for shuffle in (1, 2):
-                stored = blosc_chunk(RAW, name, shuffle)
+                stored = blosc_chunk(raw, name, shuffle)
                 yield f"blosc_{name.decode()}_{shuffle}", [(BLOSC,)], stored
     if szip:
         for name, values in (("8", (32, 16, 8, 32)), ("nn64", (16 + 32, 8, 64, 30))):
-            yield "szip_" + name, [(SZIP, *values)], szip_stream(RAW, values)
+            yield "szip_" + name, [(SZIP, *values)], szip_stream(raw, values)
+
+
+def filter_bytes(filters):
+    return b"".join(bytes(values) + bytes(6 - len(values)) for values in filters)
+
+
+def write(folder, name, seed):
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name), "wb") as file:
+        file.write(seed)
 
 
 def main():
-    folder = sys.argv[1]
-    os.makedirs(folder, exist_ok=True)
-    for name, filters, stored in seeds():
+    chunk, dataset = (os.path.join(sys.argv[1], name) for name in ("chunk", "h5_chunks"))
+    for name, filters, stored in seeds(RAW):
         head = bytes([len(filters), 0]) + struct.pack("<HB", len(RAW) - 1, ELEMENT - 1)
-        for values in filters:
-            head += bytes(values) + bytes(6 - len(values))
-        with open(os.path.join(folder, name), "wb") as file:
-            file.write(head + stored)
+        write(chunk, name, head + filter_bytes(filters) + stored)
+    # 64 numbers of 8 bytes in one chunk, a second time with what the index says of it changed.
+    raw = RAW[:64 * ELEMENT]
+    for name, filters, stored in seeds(raw):
+        shape = bytes([3, 63, 0, 63, 0])
+        piece = bytes([0, 0]) + struct.pack("<H", len(stored)) + stored
+        write(dataset, name, bytes([len(filters)]) + shape + filter_bytes(filters) + piece)
+        write(dataset, name + "_changed", bytes([len(filters) | 1 << 5]) + shape +
+              filter_bytes(filters) + bytes([0, 0, 2, 0]) + piece)
 
 
 main()

@@ -449,6 +449,8 @@ static void files_that_exist_are_kept(void **state) {
 typedef struct full_disk {
     char directory[TEST_PATH_BYTES];
     int64_t limit_bytes; /* 0: a small file system */
+    slc_h5_filter filter;
+    int64_t chunk; /* 0: none */
 } full_disk;
 
 /* Two mebibytes, on a disk of one or into a file of at most so many bytes. */
@@ -456,7 +458,8 @@ static slc_status fill_disk(void *context) {
     const full_disk *disk = context;
     char path[TEST_PATH_BYTES];
     const int64_t n = INT64_C(2) << 20;
-    slc_h5_array_output output = {.path = path, .dataset = "/v"};
+    slc_h5_array_output output = {
+        .path = path, .dataset = "/v", .chunk = {disk->chunk}, .filter = disk->filter};
     test_join(disk->directory, "big.h5", path);
     SLC_TRY(slc_layout_dense(SLC_U8, 1, &n, &output.layout));
     if (disk->limit_bytes > 0) {
@@ -481,24 +484,40 @@ static slc_status fill_disk(void *context) {
     return slc_status_restore(&failure);
 }
 
-static void full_disks_are_errors(void **state) {
-    (void)state;
-    full_disk disk;
-    test_directory_create(disk.directory);
-    for (disk.limit_bytes = 1; disk.limit_bytes < 4096; disk.limit_bytes += 397) {
-        const slc_failure found = test_child_run(fill_disk, &disk);
+static bool try_full_disk(full_disk *disk) {
+    test_directory_create(disk->directory);
+    for (disk->limit_bytes = 1; disk->limit_bytes < 4096; disk->limit_bytes += 397) {
+        const slc_failure found = test_child_run(fill_disk, disk);
         test_child_expect(&found, SLC_ERROR_OUTPUT, "File too large");
     }
-    disk.limit_bytes = 1 << 20;
-    slc_failure found = test_child_run(fill_disk, &disk);
+    disk->limit_bytes = 1 << 20;
+    slc_failure found = test_child_run(fill_disk, disk);
     test_child_expect(&found, SLC_ERROR_OUTPUT, "File too large");
-    disk.limit_bytes = 0;
-    found = test_child_run(fill_disk, &disk);
-    test_directory_remove(disk.directory);
+    disk->limit_bytes = 0;
+    found = test_child_run(fill_disk, disk);
+    test_directory_remove(disk->directory);
     if (found.status == TEST_CHILD_SKIPPED) {
-        TEST_SKIP("no file system can be mounted here; only the limits were tried");
+        return false;
     }
     test_child_expect(&found, SLC_ERROR_OUTPUT, "No space left on device");
+    return true;
+}
+
+static void full_disks_are_errors(void **state) {
+    (void)state;
+    full_disk disks[] = {
+        {.chunk = 0}, /* in one piece */
+        {.chunk = 1000},
+        {.chunk = 1000, .filter = {.kind = SLC_H5_FILTER_DEFLATE, .level = 1}},
+        {.chunk = 100000, .filter = {.kind = SLC_H5_FILTER_ZSTD}},
+    };
+    bool has_disk = true;
+    for (int64_t k = 0; k < TEST_COUNT(disks); k++) {
+        has_disk = try_full_disk(&disks[k]) && has_disk;
+    }
+    if (!has_disk) {
+        TEST_SKIP("no file system can be mounted here; only the limits were tried");
+    }
 }
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, make, test_place_destroy)

@@ -242,6 +242,39 @@ static void either_output_may_be_left_out(void **state) {
     TEST_NEAR((double)self.vis[1], -1.0, 0.0);
 }
 
+/* Floats are taken from wherever they lie, and weights that change from channel to channel are each made
+ * from its own pair. */
+static void singles_are_taken_as_they_lie_in_a_file(void **state) {
+    enum { STRIDE = 19 }; /* of a compound with more members, not aligned */
+    static const float pairs[2][2] = {{0.1F, 1e-30F}, {3e38F, -2.5F}};
+    unsigned char raw[2][CHANNELS * STRIDE];
+    (void)state;
+    sample_row self;
+    row_init(&self);
+    for (int p = 0; p < 2; p++) {
+        for (int64_t c = 0; c < CHANNELS; c++) {
+            memcpy(raw[p] + c * STRIDE, pairs[p], sizeof pairs[p]);
+        }
+        self.row.values[p] = NULL;
+        self.row.singles[p] = raw[p];
+    }
+    self.row.single_stride = STRIDE;
+    self.nsamples[1][1] = 1.0;
+    self.nsamples[0][2] = 3.0;
+    row_combine(&self);
+    const double real = (double)(float)(0.5 * ((double)0.1F + (double)3e38F));
+    const double imag = (double)(float)(0.5 * ((double)1e-30F - 2.5));
+    expect_sample(&self, 0, real, imag, 1.5); /* 2 / (1/1 + 1/3) */
+    expect_sample(&self, 1, real, imag, 1.0);
+    expect_sample(&self, 2, real, imag, 3.0);
+    expect_sample(&self, 3, real, imag, 1.5);
+    expect_counts(&self, 8, 0, 0, 0);
+
+    self.selection.n_used = 1;
+    row_combine(&self);
+    expect_sample(&self, 0, (double)0.1F, (double)1e-30F, 1.0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pair_is_averaged_with_the_harmonic_weight),
@@ -253,6 +286,7 @@ int main(void) {
         cmocka_unit_test(rows_past_the_longest_are_told),
         cmocka_unit_test(a_row_says_whether_it_counts),
         cmocka_unit_test(either_output_may_be_left_out),
+        cmocka_unit_test(singles_are_taken_as_they_lie_in_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,189 @@
+/* What a dataset that is to be written will be: everything that was left open settled, and all of it
+ * checked, before anything is made. */
+#include <string.h>
+
+#include "core/checked.h"
+#include "io/chunk_encode.h"
+#include "io/h5_array_internal.h"
+#include "io/h5_filter_list.h"
+#include "io/h5_plain_write.h"
+#include "io/outfile.h"
+
+/* What the structure of a file with one dataset takes, at most; chunks have an index besides. */
+#define STRUCTURE_BYTES 65536
+#define INDEX_BYTES_PER_CHUNK 64
+
+/* Large enough that a chunk is one good read of a disk, small enough that many fit a tile. */
+#define USUAL_CHUNK_BYTES ((int64_t)2 << 20)
+
+/* A table of more would take a gibibyte. */
+#define MOST_CHUNKS ((int64_t)1 << 26)
+
+bool slci_h5_is_chunked(const slc_h5_array_output *output) {
+    return output->layout.rank > 0 && output->chunk[0] > 0;
+}
+
+bool slc_h5_array_is_filtered(const slc_h5_array_output *output) {
+    return output->layout.rank > 0 &&
+           (output->filter.kind != SLC_H5_FILTER_NONE || output->filter.has_checksum);
+}
+
+slci_turn slci_h5_output_turn(const slc_h5_array_output *output) {
+    const slc_dtype dtype = output->layout.dtype;
+    const bool is_complex = dtype == SLC_C32 || dtype == SLC_C64 || dtype == SLC_C128;
+    const int64_t part_bytes = slc_dtype_bytes(dtype) / (is_complex ? 2 : 1);
+    return (slci_turn){.part_bytes = part_bytes,
+                       .swaps_bytes = output->is_big_endian && part_bytes > 1,
+                       .swaps_parts = output->is_imaginary_first && is_complex};
+}
+
+static slc_status check_chunk(const slc_h5_array_output *output) {
+    int64_t bytes = slc_dtype_bytes(output->layout.dtype);
+    for (int d = 0; d < output->layout.rank; d++) {
+        const int64_t chunk = output->chunk[d];
+        if (slci_h5_is_chunked(output) != (chunk > 0) || chunk < 0 || chunk > UINT32_MAX ||
+            !slc_checked_mul(bytes, slc_max_i64(chunk, 1), &bytes) ||
+            bytes > SLCI_CHUNK_MAX_BYTES) {
+            return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                            "%s:%s: a chunk of %lld in dimension %d; a chunk has less than 4 GiB",
+                            output->path, output->dataset, (long long)chunk, d);
+        }
+    }
+    return SLC_OK;
+}
+
+/* The chunk grid, and what the file takes: with a filter its structure only, since nobody knows what
+ * the elements will take. */
+static slc_status check_layout(slci_h5_settled *settled) {
+    const slc_h5_array_output *output = &settled->output;
+    const slc_layout *layout = &output->layout;
+    const bool is_chunked = slci_h5_is_chunked(output);
+    int64_t n_chunks = 1;
+    int64_t bytes = slc_dtype_bytes(layout->dtype);
+    if (layout->dtype == SLC_FIXED128) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s:%s: HDF5 has no type for %s", output->path,
+                        output->dataset, slc_dtype_name(layout->dtype));
+    }
+    SLC_TRY(check_chunk(output));
+    for (int d = 0; d < layout->rank; d++) {
+        const int64_t in_chunks = is_chunked ? slc_ceil_div(layout->shape[d], output->chunk[d]) : 1;
+        const int64_t extent = is_chunked ? in_chunks * output->chunk[d] : layout->shape[d];
+        if (!slc_checked_mul(bytes, extent, &bytes) ||
+            !slc_checked_mul(n_chunks, in_chunks, &n_chunks) || bytes > INT64_MAX / 4) {
+            return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s:%s: the size in bytes does not fit 63 bits",
+                            output->path, output->dataset);
+        }
+    }
+    if (n_chunks > MOST_CHUNKS) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "%s:%s: it would have %lld chunks, at most %lld work; choose larger ones",
+                        output->path, output->dataset, (long long)n_chunks, (long long)MOST_CHUNKS);
+    }
+    settled->n_chunks = n_chunks;
+    settled->plain_bytes = bytes;
+    settled->file_bytes = (slc_h5_array_is_filtered(output) ? 0 : bytes) + STRUCTURE_BYTES +
+                          n_chunks * INDEX_BYTES_PER_CHUNK;
+    return SLC_OK;
+}
+
+slci_chunk_pipeline slci_h5_output_pipeline(const slc_h5_array_output *output) {
+    slci_chunk_pipeline pipeline;
+    const int64_t element_bytes = slc_dtype_bytes(output->layout.dtype);
+    int64_t chunk_bytes = element_bytes;
+    for (int d = 0; d < output->layout.rank; d++) {
+        chunk_bytes *= output->chunk[d];
+    }
+    slci_h5_filter_pipeline(&output->filter, chunk_bytes, element_bytes, &pipeline);
+    return pipeline;
+}
+
+static slc_status check_filter(const slc_h5_array_output *output) {
+    char why[SLCI_CHUNK_WHY_BYTES] = "";
+    SLC_TRY(slci_h5_filter_check(&output->filter));
+    if (!slc_h5_array_is_filtered(output)) {
+        return SLC_OK;
+    }
+    const slci_chunk_pipeline pipeline = slci_h5_output_pipeline(output);
+    if (!slci_chunk_encoder_check(&pipeline, why, sizeof why)) {
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED, "%s:%s: %s", output->path, output->dataset, why);
+    }
+    return SLC_OK;
+}
+
+slci_chunk_sink_options slci_h5_chunk_options(const slc_h5_array_output *output) {
+    slci_chunk_sink_options options = {
+        .path = output->path,
+        .layout = output->layout,
+        .pipeline = slci_h5_output_pipeline(output),
+        .turn = slci_h5_output_turn(output),
+        .pool = output->pool,
+        .memory_bytes = output->memory_bytes,
+    };
+    memcpy(options.chunk, output->chunk, sizeof options.chunk);
+    return options;
+}
+
+int64_t slc_h5_array_output_bytes(const slc_h5_array_output *output) {
+    if (slc_h5_array_is_filtered(output) && slci_h5_is_chunked(output)) {
+        const slci_chunk_sink_options options = slci_h5_chunk_options(output);
+        return slci_chunk_sink_bytes(&options);
+    }
+    return slci_h5_plain_bytes(output);
+}
+
+void slc_h5_array_choose_chunk(const slc_layout *layout, int64_t chunk[SLC_MAX_RANK]) {
+    int64_t most = USUAL_CHUNK_BYTES / slc_dtype_bytes(layout->dtype); /* elements still to take */
+    memset(chunk, 0, SLC_MAX_RANK * sizeof *chunk);
+    for (int d = layout->rank - 1; d >= 0; d--) {
+        const int64_t shape = slc_max_i64(layout->shape[d], 1);
+        const int64_t n_parts = slc_ceil_div(shape, slc_max_i64(most, 1));
+        chunk[d] = slc_ceil_div(shape, n_parts);
+        most /= chunk[d];
+    }
+}
+
+/* Keeps the template's type only where its elements are the layout's, and nothing but them. */
+static slc_status settle_type(slc_h5_array_output *output) {
+    slci_element element;
+    slc_dtype dtype = SLC_U8;
+    if (!output->keeps_type || output->template_path == NULL) {
+        output->keeps_type = output->is_imaginary_first = false;
+        return SLC_OK;
+    }
+    SLC_TRY(slci_h5_template_element(output, &element));
+    output->keeps_type = slci_h5_array_dtype(&element, &dtype) && dtype == output->layout.dtype &&
+                         element.bytes == slc_dtype_bytes(dtype);
+    output->is_big_endian = output->keeps_type && element.is_big_endian;
+    output->is_imaginary_first = output->keeps_type && slci_h5_array_turn(&element).swaps_parts;
+    return SLC_OK;
+}
+
+slc_status slc_h5_array_settle(slc_h5_array_output *output) {
+    if (output->filter.kind == SLC_H5_FILTER_AS_INPUT) {
+        SLC_TRY(slci_h5_template_filter(output->template_path, output->template_dataset,
+                                        &output->filter));
+    }
+    if (output->layout.rank == 0) {
+        output->filter = (slc_h5_filter){.kind = SLC_H5_FILTER_NONE}; /* nor chunks */
+    }
+    if (slc_h5_array_is_filtered(output) && !slci_h5_is_chunked(output)) {
+        slc_h5_array_choose_chunk(&output->layout, output->chunk);
+    }
+    return settle_type(output);
+}
+
+slc_status slci_h5_settle(const slc_h5_array_output *output, slci_h5_settled *out) {
+    slci_h5_settled settled = {.output = *output};
+    SLC_TRY(slci_h5_array_name(output->dataset, settled.name));
+    SLC_TRY(slc_h5_array_settle(&settled.output));
+    SLC_TRY(check_layout(&settled));
+    SLC_TRY(check_filter(&settled.output));
+    *out = settled;
+    return SLC_OK;
+}
+
+slc_status slc_h5_array_check(const slc_h5_array_output *output) {
+    slci_h5_settled settled;
+    SLC_TRY(slci_h5_settle(output, &settled));
+    return slc_outfile_check(output->path, output->overwrite, settled.file_bytes);
+}
