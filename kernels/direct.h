@@ -71,6 +71,13 @@ typedef enum slc_direct_method {
     SLC_DIRECT_N_METHODS
 } slc_direct_method;
 
+/* The matrix instructions that CUDA's product kernel takes; the two sum in different orders. */
+typedef enum slc_direct_unit {
+    SLC_DIRECT_UNIT_NONE,  /* no product kernel: every tile is the sine kernel's */
+    SLC_DIRECT_UNIT_WARP,  /* of single warps: compute capability 8.0, and those after 9.0 */
+    SLC_DIRECT_UNIT_GROUP, /* of four warps: 9.0 */
+} slc_direct_unit;
+
 /* Fixed by geometry, survey, epsilon and device kind. Plain data: passed by value to kernels. */
 typedef struct slc_direct_setup {
     slc_direct_geometry geometry;
@@ -83,6 +90,8 @@ typedef struct slc_direct_setup {
     bool is_psf;           /* V = 1 and always w (n-1) */
     int scale_bits;        /* of the fixed-point accumulators, core/fixed.h */
     int max_terms;         /* most correction terms a tile may use; -1: no product here */
+    slc_direct_unit unit;  /* of CUDA's product kernel */
+    int n_products;        /* its products of fp16: 3 of operands split in two, or 1; else 0 */
     double max_w;          /* wavelengths */
     double epsilon;        /* the promise: |ΔI| <= epsilon Σw|V| / Σw */
     double term_tolerance; /* share of epsilon that the cut of the expansion may use */
@@ -131,7 +140,12 @@ typedef struct slc_direct_request {
     bool is_psf;
     int64_t tile_pixels;  /* 0: chosen; else this kernel tile, as another pass of the run has it */
     bool has_fast_double; /* of the device, slc_device_limits; CUDA only */
+    slc_direct_unit unit; /* of the device, slc_direct_unit_get; CUDA only */
 } slc_direct_request;
+
+/* The matrix instructions of a card of this compute capability (slc_device_limits) for which there is
+ * a product kernel. */
+SLC_API slc_direct_unit slc_direct_unit_get(int compute_capability);
 
 /* Fills in the setup. SLC_ERROR_ARGUMENT for sizes below 1, epsilon not in (0, 1) or, below what the
  * device's kernels promise, with the smallest one that works. */

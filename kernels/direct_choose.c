@@ -30,10 +30,16 @@
  * has the rest of epsilon, at most half of it. */
 #define HOST_ROUNDING 5.5e-7
 
+/* What rounding can do to one sample in CUDA's product kernel, with three products of fp16 and with
+ * one (docs/kernels/direct.md). The cut of the expansion has the rest, at most half of epsilon. */
+#define PRODUCTS_ROUNDING 8.6e-7
+#define PRODUCT_ROUNDING 8.5e-4
+
+/* From this epsilon on one product will do. */
+#define PRODUCT_EPSILON 1e-3
+
 /* Share of epsilon for w c in single precision. */
 #define SINGLE_SHARE 0.25
-
-#define CUDA_TILE 64
 
 /* The CUDA kernel multiplies w and c as 32-bit integers that keep 32 bits of the turn between them; at
  * this many turns they have 28 bits each, and what they leave out is still well below a turn. */
@@ -50,6 +56,7 @@
 /* What one such cycle, and one pair on CUDA, weighs in the plan's arithmetic. */
 #define HOST_FLOPS_PER_CYCLE 64.0
 #define CUDA_FLOPS_PER_PAIR 16.0
+#define CUDA_FLOPS_PER_PRODUCT 1.5
 
 /* Tiles that the model looks at in each direction at most; larger pictures are sampled. */
 #define MODEL_TILES 64
@@ -78,13 +85,23 @@ static double tile_cycles(const slc_direct_setup *setup, const slc_direct_tile *
     return phases + n * m * (tile->n_terms + 1) * setup->n_parts * pair;
 }
 
+/* Only the host's products take blocks of more samples than one. */
+static bool is_for_host(const slc_direct_setup *setup) {
+    return setup->block_samples > 1;
+}
+
 /* The plan's weight of one sample on one tile. */
 static double tile_flops(const slc_direct_setup *setup, const slc_direct_tile *tile) {
-    if (setup->max_terms >= 0) {
+    if (is_for_host(setup)) {
         return tile_cycles(setup, tile) * HOST_FLOPS_PER_CYCLE;
     }
+    if (tile->method == SLC_DIRECT_SKIP) {
+        return 0.0;
+    }
     const double pairs = (double)setup->tile_pixels * (double)setup->tile_pixels;
-    return tile->method == SLC_DIRECT_SKIP ? 0.0 : pairs * CUDA_FLOPS_PER_PAIR;
+    const double terms = (double)(setup->n_products + tile->n_terms);
+    return pairs * (tile->method == SLC_DIRECT_PRODUCT ? terms * CUDA_FLOPS_PER_PRODUCT
+                                                       : CUDA_FLOPS_PER_PAIR);
 }
 
 /* The cost of one sample, from every `step`-th tile in each direction, scaled up. */
@@ -173,7 +190,7 @@ static slc_status check_request(const slc_direct_request *request) {
     return SLC_OK;
 }
 
-/* Refuses a picture whose w c is beyond what the CUDA kernel's two words hold. */
+/* Refuses a picture whose w c is beyond what the CUDA sine kernel's two words hold. */
 static slc_status check_cuda_phase(const slc_direct_setup *setup) {
     const int64_t n_y = slc_ceil_div(setup->geometry.ny, setup->tile_pixels);
     const int64_t n_x = slc_ceil_div(setup->geometry.nx, setup->tile_pixels);
@@ -193,9 +210,55 @@ static slc_status check_cuda_phase(const slc_direct_setup *setup) {
     return SLC_OK;
 }
 
+slc_direct_unit slc_direct_unit_get(int compute_capability) {
+    if (compute_capability == 90) {
+        return SLC_DIRECT_UNIT_GROUP;
+    }
+    /* 8.6, 8.9 and 12.x lack the shared memory, those before 8.0 the instructions. */
+    const bool is_roomy = compute_capability == 80 || compute_capability == 87 ||
+                          (compute_capability >= 100 && compute_capability < 120);
+    return is_roomy ? SLC_DIRECT_UNIT_WARP : SLC_DIRECT_UNIT_NONE;
+}
+
+static bool has_product_tile(const slc_direct_setup *setup) {
+    const int64_t n_y = slc_ceil_div(setup->geometry.ny, setup->tile_pixels);
+    const int64_t n_x = slc_ceil_div(setup->geometry.nx, setup->tile_pixels);
+    for (int64_t ty = 0; ty < n_y; ty++) {
+        for (int64_t tx = 0; tx < n_x; tx++) {
+            if (slci_direct_tile_at(setup, ty, tx).method == SLC_DIRECT_PRODUCT) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The product kernel where the card has one and it has a tile to do; else the sine kernel's tiles. */
+static slc_status choose_cuda(const slc_direct_request *request, slc_direct_setup *setup) {
+    const bool is_coarse = setup->epsilon >= PRODUCT_EPSILON;
+    const double rounding = is_coarse ? PRODUCT_ROUNDING : PRODUCTS_ROUNDING;
+    setup->block_samples = 1;
+    setup->single_limit = fmin(setup->single_limit, SLCI_CUDA_SINGLE_TURNS);
+    setup->double_limit = request->has_fast_double ? SLCI_CUDA_DOUBLE_TURNS : 0.0;
+    setup->term_tolerance = fmin(0.5 * setup->epsilon, setup->epsilon - rounding);
+    const slc_direct_setup sine = slci_direct_sine_setup(setup);
+    SLC_TRY(check_cuda_phase(&sine));
+    setup->unit = request->unit;
+    setup->n_products = is_coarse ? 1 : 3;
+    setup->tile_pixels = SLCI_CUDA_PRODUCT_TILE;
+    setup->max_terms = SLCI_CUDA_MOST_TERMS;
+    const bool is_wanted = request->unit != SLC_DIRECT_UNIT_NONE &&
+                           (request->tile_pixels > 0
+                                ? request->tile_pixels == SLCI_CUDA_PRODUCT_TILE
+                                : has_product_tile(setup));
+    if (!is_wanted) {
+        *setup = sine;
+    }
+    return SLC_OK;
+}
+
 slc_status slc_direct_choose(const slc_direct_request *request, slc_direct_setup *out) {
     SLC_TRY(check_request(request));
-    const bool is_cuda = request->device == SLC_DEVICE_CUDA;
     slc_direct_setup setup;
     memset(&setup, 0, sizeof setup); /* padding too: the setup may be compared and hashed */
     setup.geometry = request->geometry;
@@ -213,13 +276,8 @@ slc_status slc_direct_choose(const slc_direct_request *request, slc_direct_setup
     setup.term_tolerance = fmin(0.5 * request->epsilon, request->epsilon - HOST_ROUNDING);
     /* w, c and their product are each rounded by 2^-24 at most. */
     setup.single_limit = SINGLE_SHARE * request->epsilon / (6.283185307179586 * 3.0 * 0x1p-24);
-    if (is_cuda) {
-        setup.tile_pixels = CUDA_TILE;
-        setup.block_samples = 1;
-        setup.max_terms = -1;
-        setup.single_limit = fmin(setup.single_limit, SLCI_CUDA_SINGLE_TURNS);
-        setup.double_limit = request->has_fast_double ? SLCI_CUDA_DOUBLE_TURNS : 0.0;
-        SLC_TRY(check_cuda_phase(&setup));
+    if (request->device == SLC_DEVICE_CUDA) {
+        SLC_TRY(choose_cuda(request, &setup));
     } else {
         setup.max_terms = MOST_TERMS;
         choose_host_tile(&setup, request->tile_pixels);
@@ -263,7 +321,16 @@ static void explain(const slc_direct_setup *setup, slc_direct_summary *summary) 
         (long long)(n[SLC_DIRECT_SINE] + n[SLC_DIRECT_SINE_DOUBLE] + n[SLC_DIRECT_SINE_WIDE]);
     const long long n_product = (long long)n[SLC_DIRECT_PRODUCT];
     const long long pixels = (long long)setup->tile_pixels;
-    if (setup->max_terms < 0) {
+    if (setup->n_products > 0) {
+        (void)snprintf(summary->why, sizeof summary->why,
+                       "%lld tiles of %lld x %lld pixels by the tensor cores (%d product%s of fp16, "
+                       "up to %d correction terms, which leaves at most %.1e), %lld by the sine "
+                       "kernel%s",
+                       n_product, pixels, pixels, setup->n_products,
+                       setup->n_products == 1 ? "" : "s", summary->max_terms_used,
+                       summary->worst_bound, n_sine,
+                       n_sine == 0 ? "" : ": max|w| is too much there, or at the horizon");
+    } else if (!is_for_host(setup)) {
         (void)snprintf(summary->why, sizeof summary->why,
                        "all %lld tiles of %lld x %lld pixels by the sine kernel, which this device "
                        "has (w c in double precision for %lld of them, in two words for %lld)",
@@ -322,6 +389,13 @@ void slc_direct_record(const slc_direct_setup *setup, slc_device_kind device,
         slc_numerics_set_text(record, "simd", slci_direct_simd_get()->name);
         slc_numerics_set_text(record, "blas", slci_direct_blas_core());
     } else {
+        static const char *const units[] = {"none", "warp", "group"};
+        slc_numerics_set_text(record, "matrix_unit", units[setup->unit]);
+        if (setup->unit != SLC_DIRECT_UNIT_NONE) {
+            slc_numerics_set_i64(record, "n_products", setup->n_products);
+            slc_numerics_set_i64(record, "max_terms", setup->max_terms);
+            slc_numerics_set_f64(record, "term_tolerance", setup->term_tolerance);
+        }
         slc_numerics_set_f64(record, "single_limit", setup->single_limit);
         slc_numerics_set_f64(record, "double_limit", setup->double_limit);
     }

@@ -89,6 +89,7 @@
 #include "core/device_cuda.h"
 #include "kernels/direct_cuda_pixels.cuh"
 #include "kernels/direct_cuda_sample.cuh"
+#include "kernels/direct_mma.h"
 
 /* Blocks of one launch along y; more runs than that are looped over. */
 #define MAX_GRID_Y 65535
@@ -140,8 +141,7 @@ static __global__ void __launch_bounds__(SLCI_CUDA_TILE / 4 * SLCI_CUDA_TILE / R
         return; /* the whole block */
     }
     if (threadIdx.x == 0) {
-        shared.tile = slci_direct_tile_at(&a.setup, (a.tile->origin[1] + down) / SLCI_CUDA_TILE,
-                                          (a.tile->origin[2] + across) / SLCI_CUDA_TILE);
+        shared.tile = slci_block_tile(&a, a.tile->origin[1] + down, a.tile->origin[2] + across);
         if (VARIANT == SLCI_CUDA_WIDE) {
             slci_block_units(&a.setup, &shared);
         }
@@ -193,8 +193,11 @@ static int64_t direct_cuda_work_bytes(const slc_direct_setup *setup, int n_threa
 
 /* Loads the kernels now: done lazily at the first launch, it would take device memory in the run. */
 static slc_status direct_cuda_prepare(void *state, slc_device *device) {
-    (void)state;
+    const slc_direct_setup *setup = (const slc_direct_setup *)state;
     (void)device;
+    if (setup->unit != SLC_DIRECT_UNIT_NONE) {
+        SLC_TRY(slci_mma_load(setup));
+    }
     for (int parts = 0; parts < 2; parts++) {
         for (int variant = 0; variant < SLCI_CUDA_N_VARIANTS; variant++) {
             struct cudaFuncAttributes attributes;
@@ -207,22 +210,42 @@ static slc_status direct_cuda_prepare(void *state, slc_device *device) {
     return SLC_OK;
 }
 
-/* The last variant that tiles of this picture may need: the bound of c for a tile as far out as the
- * picture's farthest corner is no smaller than any tile's. */
-static int last_variant(const slc_direct_setup *setup) {
+/* The farthest that any of a picture's tiles can be: no tile's bounds are larger than those here. */
+typedef struct direct_reach {
+    double half, far_l, far_m;
+    double turns; /* largest |w c| */
+} direct_reach;
+
+static direct_reach find_reach(const slc_direct_setup *setup) {
     const slc_direct_geometry *geometry = &setup->geometry;
-    const double half = 0.5 * (SLCI_CUDA_TILE - 1) * geometry->scale_rad;
-    const double far_l =
+    direct_reach reach;
+    reach.half = 0.5 * (double)(setup->tile_pixels - 1) * geometry->scale_rad;
+    reach.far_l =
         fmax(fabs(slci_direct_l(geometry, 0)), fabs(slci_direct_l(geometry, geometry->nx - 1)));
-    const double far_m =
+    reach.far_m =
         fmax(fabs(slci_direct_m(geometry, 0)), fabs(slci_direct_m(geometry, geometry->ny - 1)));
-    const double c_max = slci_direct_c_bound(half, half, far_l, far_m, 1.0);
-    return slci_cuda_variant(setup, setup->max_w * c_max * (1.0 + 1e-6));
+    reach.turns = setup->max_w * (1.0 + 1e-6) *
+                  slci_direct_c_bound(reach.half, reach.half, reach.far_l, reach.far_m, 1.0);
+    return reach;
 }
 
-static void fill_arguments(const slc_direct_setup *setup, const slc_tile_arguments *arguments,
-                           slci_direct_cuda_arguments *out) {
+/* The most terms that product tiles of this picture may need, and whether all its tiles are such. */
+static int most_terms(const slc_direct_setup *setup, bool *is_all) {
+    const direct_reach reach = find_reach(setup);
+    const double deepest = setup->max_w * (1.0 - slci_direct_n(reach.far_l, reach.far_m));
+    double bound = 0.0;
+    const int terms = slci_direct_bent_terms(
+        6.283185307179586 * reach.turns,
+        slci_direct_bend_error(reach.half, reach.half, reach.far_l, reach.far_m),
+        setup->term_tolerance, &bound);
+    *is_all = terms >= 0 && deepest < SLCI_CUDA_BENT_TURNS;
+    return terms == 0 ? 0 : SLCI_CUDA_MOST_TERMS;
+}
+
+static void fill_arguments(const slc_direct_setup *setup, const slc_direct_setup *parent,
+                           const slc_tile_arguments *arguments, slci_direct_cuda_arguments *out) {
     out->setup = *setup;
+    out->parent = *parent;
     out->tile = arguments->d_tile;
     out->uvw = (const double *)arguments->d_operand[SLC_DIRECT_UVW];
     out->vis = (const float2 *)arguments->d_operand[SLC_DIRECT_VIS];
@@ -231,25 +254,22 @@ static void fill_arguments(const slc_direct_setup *setup, const slc_tile_argumen
     out->image = (slc_fixed *)arguments->d_operand[SLC_DIRECT_IMAGE];
     /* Not full_extent[2], which a picture smaller than one tile does not fill: neither do buffers. */
     out->row_pixels = arguments->layout[SLC_DIRECT_IMAGE].shape[1];
-    out->tiles_x = slc_ceil_div(arguments->full_extent[2], SLCI_CUDA_TILE);
+    out->tiles_x = slc_ceil_div(arguments->full_extent[2], setup->tile_pixels);
     out->runs_per_granule =
         slc_ceil_div(setup->granule_rows * setup->n_channels, setup->granule_samples);
 }
 
-/* Enqueues the variants; the blocks of tiles that are another variant's leave at once. */
-static slc_status direct_cuda_tile(void *state, const slc_tile_arguments *arguments) {
-    const slc_direct_setup *setup = (const slc_direct_setup *)state;
-    assert(setup->tile_pixels == SLCI_CUDA_TILE);
-    slci_direct_cuda_arguments a;
-    fill_arguments(setup, arguments, &a);
-    const int64_t *full = arguments->full_extent;
-    const int64_t n_tiles = a.tiles_x * slc_ceil_div(full[1], SLCI_CUDA_TILE);
-    const int64_t n_runs = slc_ceil_div(full[0], setup->granule_rows) * a.runs_per_granule;
-    if (n_tiles > INT32_MAX) {
+/* Blocks for the tiles and runs of a full engine tile. */
+static slc_status count_blocks(const slc_direct_setup *setup, const int64_t *full_extent,
+                               const slci_direct_cuda_arguments *a, int64_t *n_tiles,
+                               int64_t *n_runs) {
+    *n_tiles = a->tiles_x * slc_ceil_div(full_extent[1], setup->tile_pixels);
+    *n_runs = slc_ceil_div(full_extent[0], setup->granule_rows) * a->runs_per_granule;
+    if (*n_tiles > INT32_MAX) {
         return SLC_FAIL(SLC_ERROR_NO_PLAN,
                         "an engine tile of %lld kernel tiles is more than one launch can take; "
                         "use a smaller --vram",
-                        (long long)n_tiles);
+                        (long long)*n_tiles);
     }
     if (setup->granule_rows * setup->n_channels > UINT32_MAX) {
         return SLC_FAIL(SLC_ERROR_NO_PLAN,
@@ -257,17 +277,46 @@ static slc_status direct_cuda_tile(void *state, const slc_tile_arguments *argume
                         "select fewer channels",
                         (long long)setup->granule_rows, (long long)setup->n_channels);
     }
+    return SLC_OK;
+}
+
+/* Enqueues the variants; the blocks of tiles that are another variant's leave at once. */
+static slc_status launch_sine(const slc_direct_setup *parent, const slc_tile_arguments *arguments) {
+    const slc_direct_setup setup = slci_direct_sine_setup(parent);
+    slci_direct_cuda_arguments a;
+    int64_t n_tiles = 0;
+    int64_t n_runs = 0;
+    fill_arguments(&setup, parent, arguments, &a);
+    SLC_TRY(count_blocks(&setup, arguments->full_extent, &a, &n_tiles, &n_runs));
     const dim3 grid((unsigned)n_tiles, (unsigned)slc_min_i64(n_runs, MAX_GRID_Y));
-    const int last = last_variant(setup);
+    const int last = slci_cuda_variant(&setup, find_reach(&setup).turns);
     for (int variant = 0; variant <= last; variant++) {
-        if (variant == SLCI_CUDA_DOUBLE && setup->double_limit == 0.0) {
+        if (variant == SLCI_CUDA_DOUBLE && setup.double_limit == 0.0) {
             continue; /* WIDE has its tiles */
         }
-        const direct_form *form = &direct_forms[setup->n_parts - 1][variant];
+        const direct_form *form = &direct_forms[setup.n_parts - 1][variant];
         form->function<<<grid, form->threads, 0, slc_stream_get_cuda(arguments->stream)>>>(a);
         SLC_TRY(slc_cuda_status(cudaGetLastError(), "launch of the direct imaging kernel"));
     }
     return SLC_OK;
+}
+
+/* Enqueues the product kernel, and the sine kernel where it may have tiles of the picture. */
+static slc_status direct_cuda_tile(void *state, const slc_tile_arguments *arguments) {
+    const slc_direct_setup *setup = (const slc_direct_setup *)state;
+    bool is_all_product = false;
+    if (setup->unit != SLC_DIRECT_UNIT_NONE) {
+        assert(setup->tile_pixels == SLCI_CUDA_PRODUCT_TILE);
+        slci_direct_cuda_arguments a;
+        int64_t n_tiles = 0;
+        int64_t n_runs = 0;
+        const int terms = most_terms(setup, &is_all_product);
+        fill_arguments(setup, setup, arguments, &a);
+        SLC_TRY(count_blocks(setup, arguments->full_extent, &a, &n_tiles, &n_runs));
+        SLC_TRY(slci_mma_launch(&a, terms, n_tiles, n_runs,
+                                slc_stream_get_cuda(arguments->stream)));
+    }
+    return is_all_product ? SLC_OK : launch_sine(setup, arguments);
 }
 
 extern "C" {

@@ -18,7 +18,6 @@
 #include "kernels/direct_cuda_pair.cuh"
 #include "kernels/direct_tile.h"
 
-#define SLCI_CUDA_TILE 64  /* pixels of a kernel tile each way */
 #define SLCI_CUDA_CHUNK 32 /* samples staged at a time: one warp compacts them */
 #define SLCI_CUDA_GROUP 8  /* terms summed in plain single precision */
 
@@ -28,6 +27,7 @@
 /* Arguments of the kernel; all pointers are device memory, laid out as core/job.h says. */
 typedef struct slci_direct_cuda_arguments {
     slc_direct_setup setup;
+    slc_direct_setup parent; /* the job's: the same, or with product tiles (sine kernel) */
     const slc_tile *tile;
     const double *uvw;      /* [row, 3] metres */
     const float2 *vis;      /* [row, channel] */
@@ -105,6 +105,18 @@ static SLC_HOST_DEVICE inline int slci_cuda_variant(const slc_direct_setup *setu
         return SLCI_CUDA_SINGLE;
     }
     return turns < setup->double_limit ? SLCI_CUDA_DOUBLE : SLCI_CUDA_WIDE;
+}
+
+/* The sine kernel's tile at pixel (y, x); one to skip where the product kernel has it. */
+static __device__ inline slc_direct_tile slci_block_tile(const slci_direct_cuda_arguments *a,
+                                                         int64_t y, int64_t x) {
+    slc_direct_tile tile = slci_direct_tile_at(&a->setup, y / SLCI_CUDA_TILE, x / SLCI_CUDA_TILE);
+    if (a->parent.unit != SLC_DIRECT_UNIT_NONE &&
+        slci_direct_tile_at(&a->parent, y / SLCI_CUDA_PRODUCT_TILE, x / SLCI_CUDA_PRODUCT_TILE)
+                .method == SLC_DIRECT_PRODUCT) {
+        tile.method = SLC_DIRECT_SKIP;
+    }
+    return tile;
 }
 
 /* Powers of two as units of w and c: small enough that their product is 2^-32 turns, and such that

@@ -24,6 +24,13 @@
  * this much is as far as its polynomial is good for. */
 #define SLCI_CUDA_SINGLE_TURNS 0x1p-5
 
+/* Relative error of w V e^{-iα} (cos β, sin β) where both operands are rounded to fp16: 2^-11 of the
+ * left one, 2^-12 √2 of the right one, which has size 1. */
+#define SLCI_HALF_ERROR 8.4e-4
+
+/* Largest w (N - n0) in turns of CUDA's product kernel, whose phases are one sum (SLCI_TURN_MAGIC). */
+#define SLCI_CUDA_BENT_TURNS 0x1p18
+
 /* The same for a multiply-add in double, whose low word then holds the turn (SLCI_TURN_MAGIC). */
 #define SLCI_CUDA_DOUBLE_TURNS 0x1p19
 
@@ -32,6 +39,14 @@
 #else
 #define SLCI_MULTIPLY(a, b) ((a) * (b))
 #endif
+
+/* Pixels each way of a tile of CUDA's sine kernel and of its product kernel, whose tiles the sine
+ * kernel takes as four. */
+#define SLCI_CUDA_TILE 64
+#define SLCI_CUDA_PRODUCT_TILE 128
+
+/* Most correction terms of the latter. */
+#define SLCI_CUDA_MOST_TERMS 1
 
 /* Direction cosine l of column `i`, m of row `j`; i and j may lie outside the picture. */
 static SLC_HOST_DEVICE inline double slci_direct_l(const slc_direct_geometry *geometry, int64_t i) {
@@ -71,6 +86,16 @@ static SLC_HOST_DEVICE inline double slci_direct_c(const slc_direct_tile *tile, 
                                                    double m) {
     return (slci_direct_n_minus_1(l, m) - slci_direct_n_minus_1(l, tile->m0)) -
            (slci_direct_n_minus_1(tile->l0, m) - slci_direct_n_minus_1(tile->l0, tile->m0));
+}
+
+/* The setup by which CUDA's sine kernel has its tiles. */
+static inline slc_direct_setup slci_direct_sine_setup(const slc_direct_setup *setup) {
+    slc_direct_setup sine = *setup;
+    sine.tile_pixels = SLCI_CUDA_TILE;
+    sine.unit = SLC_DIRECT_UNIT_NONE;
+    sine.n_products = 0;
+    sine.max_terms = -1;
+    return sine;
 }
 
 /* Columns (rows) of the tile that lie in the picture, for a tile that starts at x0 (y0). */
@@ -127,6 +152,32 @@ static SLC_HOST_DEVICE inline int slci_direct_terms(double theta, double toleran
     return -1;
 }
 
+/* |1 - r| for the relative error r of c's two factors in CUDA's product kernel. It takes c to be the
+ * integral of -st ν(s, m0) ν(l0, t) / ν0 with ν = 1/n³, where it is that of -st ν(s, t). The logarithm
+ * of their ratio is the double integral of ∂²ln ν/∂l∂m = 6lm/n⁴ from the centre. */
+static SLC_HOST_DEVICE inline double slci_direct_bend_error(double half_l, double half_m,
+                                                            double far_l, double far_m) {
+    const double n = slci_direct_n(far_l, far_m);
+    const double rho = 6.0 * half_l * half_m * far_l * far_m / (n * n * n * n);
+    return rho < 0.1 ? 1.1 * rho : HUGE_VAL; /* e^ρ - 1 < 1.06 ρ there */
+}
+
+/* Terms of CUDA's product kernel: none where all of θ may be left out; one where what is left of the
+ * exponential, the error of c's factors and that of a product of single fp16 operands may. */
+static SLC_HOST_DEVICE inline int slci_direct_bent_terms(double theta, double bend_error,
+                                                         double tolerance, double *bound) {
+    const double rest = theta * (0.5 * theta + bend_error * (1.0 + theta) + SLCI_HALF_ERROR);
+    if (theta <= tolerance) {
+        *bound = theta;
+        return 0;
+    }
+    if (rest <= tolerance) { /* false too where it is NaN: n is 0 at the horizon */
+        *bound = rest;
+        return 1;
+    }
+    return -1;
+}
+
 /* The kernel tile in tile row `ty`, tile column `tx`. */
 static SLC_HOST_DEVICE inline slc_direct_tile slci_direct_tile_at(const slc_direct_setup *setup,
                                                                   int64_t ty, int64_t tx) {
@@ -154,13 +205,22 @@ static SLC_HOST_DEVICE inline slc_direct_tile slci_direct_tile_at(const slc_dire
     const double low_l = fmin(near_l, fabs(tile.l0));
     const double low_m = fmin(near_m, fabs(tile.m0));
     const double n_largest = slci_direct_n(low_l, low_m);
-    tile.c_max = slci_direct_c_bound(0.5 * fabs(l_first - l_last), 0.5 * fabs(m_last - m_first),
-                                     fmax(fabs(l_first), fabs(l_last)),
-                                     fmax(fabs(m_first), fabs(m_last)), n_largest);
+    const double half_l = 0.5 * fabs(l_first - l_last);
+    const double half_m = 0.5 * fabs(m_last - m_first);
+    const double far_l = fmax(fabs(l_first), fabs(l_last));
+    const double far_m = fmax(fabs(m_first), fabs(m_last));
+    tile.c_max = slci_direct_c_bound(half_l, half_m, far_l, far_m, n_largest);
 
     const double turns = setup->max_w * tile.c_max;
-    const int terms = slci_direct_terms(6.283185307179586 * turns, setup->term_tolerance,
-                                        setup->max_terms, &tile.bound);
+    int terms = -1;
+    if (setup->unit == SLC_DIRECT_UNIT_NONE) {
+        terms = slci_direct_terms(6.283185307179586 * turns, setup->term_tolerance,
+                                  setup->max_terms, &tile.bound);
+    } else if (setup->max_w * (n_largest - slci_direct_n(far_l, far_m)) < SLCI_CUDA_BENT_TURNS) {
+        terms = slci_direct_bent_terms(6.283185307179586 * turns,
+                                       slci_direct_bend_error(half_l, half_m, far_l, far_m),
+                                       setup->term_tolerance, &tile.bound);
+    }
     if (!(slci_direct_r2(near_l, near_m) < 1.0)) {
         tile.method = SLC_DIRECT_SKIP;
         tile.bound = 0.0;

@@ -3,8 +3,9 @@
  * converting or taking apart what needs it, and adds to results of its own, which are merged when it is
  * done. Nothing in a result depends on the cuts.
  *
- * Keys are counted in a table of the thread's own, in scratch memory, where the part is long enough to
- * pay for clearing and merging it; else, and where only keys of few groups count, straight into the
+ * Keys and bins are counted in tables of the thread's own, in scratch memory, where a part is long
+ * enough to pay for clearing and merging them. Else, and where only keys of few groups count, counts
+ * wait in a few places of the part's own, since data is often all but constant, and then go into the
  * result, by atomic additions. */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,13 +19,19 @@
 /* A part has so many elements at least, so that small tiles are not cut into crumbs. */
 #define LEAST_PART (INT64_C(1) << 14)
 
-/* Elements of a part from which on its own table pays: clearing and merging take as long as counting
- * some 15,000 keys. */
-#define LEAST_TABLE_PART (INT64_C(1) << 16)
+/* Counts of a table for each element of a part, up to which the table pays: most counts are 0, and to
+ * clear and to pass over sixteen of them takes as long as to count one key. */
+#define MOST_COUNTS_PER_ELEMENT 8
 
 /* And at most so many, which a table's counts hold; and since a block adds fewer than 2^12 times to one
  * digit of a sum, so do digits. */
 #define MOST_PART (INT64_C(1) << 28)
+
+/* Counts of a cache line, which no two threads' tables share. */
+#define COUNTS_ALIGNMENT 16
+
+/* Counts that wait, by the place of their counter; a power of two. */
+#define N_WAITING 64
 
 typedef _Atomic uint64_t shared_count;
 
@@ -37,20 +44,27 @@ typedef struct host_run {
     const slci_stats_view *view;
     slci_stats_counts counts;
     int64_t per_part;
-    double bins_per_unit;
+    int64_t n_threads;
+    int64_t n_digits, n_bins;   /* in a thread's tables; 0: counts go into the result */
+    slci_stats_spacing spacing; /* of bins */
     const slci_stats_simd *simd;
     pthread_mutex_t mutex; /* guards the merging of sums */
 } host_run;
 
+typedef struct waiting_count {
+    uint64_t *counter;
+    uint64_t n;
+} waiting_count;
+
 /* One part's scratch memory. */
 typedef struct part_state {
     const host_run *run;
-    uint32_t *table; /* [2^digit_bits]; NULL: counts go straight into the result */
+    uint32_t *digits, *bins; /* tables */
+    waiting_count waiting[N_WAITING];
     slci_stats_partial partial[SLC_STATS_MOST_PARTS];
     unsigned char gathered[SLCI_STATS_BLOCK * 16]; /* elements out of several rows */
     double values[SLCI_STATS_BLOCK];               /* or singles or integers */
-    uint64_t keys[SLCI_STATS_BLOCK];
-    uint8_t is_nan[SLCI_STATS_BLOCK];
+    slci_stats_keys keys;
 } part_state;
 
 /* ---- fetching a block --------------------------------------------------------------------------- */
@@ -74,79 +88,6 @@ static const void *gather_elements(part_state *state, int64_t ordinal, int64_t n
         done += more;
     }
     return state->gathered;
-}
-
-/* Widens or converts a part of each element; `out` has room for [n] doubles. */
-#define CONVERT(from_type, to_type, step, expression) \
-    do {                                              \
-        const from_type *from = elements;             \
-        to_type *to = out;                            \
-        for (int64_t i = 0; i < n; i++) {             \
-            const from_type *x = from + i * (step);   \
-            to[i] = (to_type)(expression);            \
-        }                                             \
-    } while (0)
-
-/* Half of each complex number: NaN where the other half is, if `is_joint`. */
-static void take_half(slc_dtype dtype, int k, bool is_joint, const void *elements, int64_t n,
-                      void *out) {
-    const float none = is_joint ? NAN : 0;
-    if (dtype == SLC_C32) {
-        CONVERT(uint16_t, float, 2,
-                is_joint &&isnan(slci_stats_half(x[1 - k])) ? none : slci_stats_half(x[k]));
-    } else if (dtype == SLC_C64) {
-        CONVERT(float, float, 2, is_joint &&isnan(x[1 - k]) ? none : x[k]);
-    } else {
-        CONVERT(double, double, 2, is_joint &&isnan(x[1 - k]) ? (double)none : x[k]);
-    }
-}
-
-static void take_abs(slc_dtype dtype, const void *elements, int64_t n, void *out) {
-    if (dtype == SLC_C32) {
-        CONVERT(uint16_t, double, 2,
-                slci_stats_abs((double)slci_stats_half(x[0]), (double)slci_stats_half(x[1])));
-    } else if (dtype == SLC_C64) {
-        CONVERT(float, double, 2, slci_stats_abs((double)x[0], (double)x[1]));
-    } else {
-        CONVERT(double, double, 2, slci_stats_abs(x[0], x[1]));
-    }
-}
-
-/* The block's values: the elements themselves where they can be taken as they are. */
-static const void *convert(const slci_stats_view *view, int p, const void *elements, int64_t n,
-                           void *out) {
-    const bool is_joint = view->n_parts > 1;
-    switch (view->dtype) {
-    case SLC_I8:
-        CONVERT(int8_t, int32_t, 1, *x);
-        return out;
-    case SLC_U8:
-        CONVERT(uint8_t, int32_t, 1, *x);
-        return out;
-    case SLC_I16:
-        CONVERT(int16_t, int32_t, 1, *x);
-        return out;
-    case SLC_U16:
-        CONVERT(uint16_t, int32_t, 1, *x);
-        return out;
-    case SLC_U32:
-        CONVERT(uint32_t, int64_t, 1, *x);
-        return out;
-    case SLC_F16:
-        CONVERT(uint16_t, float, 1, slci_stats_half(*x));
-        return out;
-    case SLC_C32:
-    case SLC_C64:
-    case SLC_C128:
-        if (view->parts[p] == SLC_STATS_ABS) {
-            take_abs(view->dtype, elements, n, out);
-        } else {
-            take_half(view->dtype, view->parts[p] == SLC_STATS_IMAG, is_joint, elements, n, out);
-        }
-        return out;
-    default:
-        return elements;
-    }
 }
 
 static slci_stats_class class_of(slc_dtype dtype, slc_stats_part part) {
@@ -175,92 +116,141 @@ static void add_to(uint64_t *count, uint64_t n) {
     (void)atomic_fetch_add_explicit((shared_count *)count, n, memory_order_relaxed);
 }
 
-/* Keys of all values into the part's table: one group, and no bits above its digits. */
-static void count_all(part_state *state, const slci_stats_block *block) {
+static void count_one(part_state *state, uint64_t *counter) {
+    waiting_count *waiting = &state->waiting[(uintptr_t)counter / sizeof *counter % N_WAITING];
+    if (waiting->counter != counter) {
+        if (waiting->counter != NULL) {
+            add_to(waiting->counter, waiting->n);
+        }
+        *waiting = (waiting_count){.counter = counter};
+    }
+    waiting->n++;
+}
+
+static void add_waiting(part_state *state) {
+    for (int w = 0; w < N_WAITING; w++) {
+        if (state->waiting[w].counter != NULL) {
+            add_to(state->waiting[w].counter, state->waiting[w].n);
+        }
+    }
+}
+
+/* The table's keys are all that there are: one group, and no bits above its digits. What is counted of
+ * NaN, which have digits too, is taken back. */
+static void count_all(part_state *state, int64_t n) {
     const slc_stats_step *step = &state->run->view->step;
-    for (int64_t i = 0; i < block->n; i++) {
-        state->table[slci_stats_digit(step, state->keys[i])] += 1u - state->is_nan[i];
+    const slci_stats_keys *keys = &state->keys;
+    uint32_t *const table = state->digits;
+    const int shift = step->shift;
+    for (int64_t i = 0; i < n && !keys->is_wide; i++) {
+        table[keys->key.narrow[i] >> shift]++;
+    }
+    for (int64_t i = 0; i < n && keys->is_wide; i++) {
+        table[keys->key.wide[i] >> shift]++;
+    }
+    for (int64_t i = 0; i < n && keys->n_nan > 0; i++) {
+        const uint64_t key = slci_stats_key_at(keys, i);
+        table[key >> shift] -= key < keys->below || key > keys->above ? 1 : 0;
     }
 }
 
 /* Few keys are in a group after the first step, so those between the first and the last group are
- * picked out, without a branch, before each is looked at. */
-static void count_groups(part_state *state, const slci_stats_block *block) {
+ * picked out before each is looked at. */
+static void count_groups(part_state *state, int64_t n) {
     const slci_stats_view *view = state->run->view;
     const slc_stats_step *step = &view->step;
     const int above = step->shift + step->digit_bits;
-    const uint64_t first = step->group[0];
-    const uint64_t width = step->group[step->n_groups - 1] - first;
+    const uint64_t first = above < 64 ? step->group[0] << above : 0;
+    const uint64_t last =
+        above < 64 ? ((step->group[step->n_groups - 1] + 1) << above) - 1 : UINT64_MAX;
     int16_t picked[SLCI_STATS_BLOCK];
-    int64_t n_picked = 0;
-    for (int64_t i = 0; i < block->n; i++) {
-        const uint64_t prefix = above < 64 ? state->keys[i] >> above : 0;
-        picked[n_picked] = (int16_t)i;
-        n_picked += prefix - first <= width && state->is_nan[i] == 0;
-    }
+    const int64_t n_picked =
+        slci_stats_pick(state->run->simd, &state->keys, n, first, last, picked);
     for (int64_t k = 0; k < n_picked; k++) {
-        const uint64_t key = state->keys[picked[k]];
+        const uint64_t key = slci_stats_key_at(&state->keys, picked[k]);
         const int g = slci_stats_group(step, key);
         if (g >= 0) {
-            add_to(&view->digits[((int64_t)g << step->digit_bits) + slci_stats_digit(step, key)],
-                   1);
+            count_one(
+                state,
+                &view->digits[((int64_t)g << step->digit_bits) + slci_stats_digit(step, key)]);
         }
     }
 }
 
+/* Most values lie where they are guessed to. */
 static void count_bins(part_state *state, const slci_stats_block *block) {
     const slci_stats_view *view = state->run->view;
-    double values[SLCI_STATS_BLOCK];
-    slci_stats_doubles(block, values);
+    const slci_stats_simd *simd = state->run->simd;
+    const slci_stats_spacing *spacing = &state->run->spacing;
+    const double *edges = view->edges;
+    double room[SLCI_STATS_BLOCK];
+    int32_t guess[SLCI_STATS_BLOCK];
+    const double *values = simd->doubles(block->class_of, block->values, block->n, room);
+    simd->guess_bins(values, block->n, spacing, guess);
     for (int64_t i = 0; i < block->n; i++) {
-        if (!isnan(values[i])) {
-            const int64_t bin =
-                slci_stats_bin(view->edges, view->n_bins, state->run->bins_per_unit, values[i]);
-            add_to(&view->bins[bin], 1);
+        int64_t bin = guess[i] + 1;
+        if (!(values[i] >= edges[bin - 1] && values[i] < edges[bin])) {
+            if (isnan(values[i])) {
+                continue;
+            }
+            bin = slci_stats_bin(edges, view->n_bins, spacing->per_unit, values[i]);
+        }
+        if (state->bins != NULL) {
+            state->bins[bin]++;
+        } else {
+            count_one(state, &view->bins[bin]);
         }
     }
+}
+
+/* Counts [begin, end) of a table, of which most are 0. */
+static void add_counts(const uint32_t *table, int64_t begin, int64_t end, uint64_t *counts) {
+    for (int64_t i = begin; i < end; i += COUNTS_ALIGNMENT) {
+        const int64_t n = slc_min_i64(end - i, COUNTS_ALIGNMENT);
+        uint32_t any = 0;
+        for (int64_t k = 0; k < n; k++) {
+            any |= table[i + k];
+        }
+        for (int64_t k = 0; k < n && any != 0; k++) {
+            if (table[i + k] != 0) {
+                add_to(&counts[i + k], table[i + k]);
+            }
+        }
+    }
+}
+
+/* Threads begin at different places, so that they rarely wait for each other. */
+static void add_table(const host_run *run, int worker, const uint32_t *table, int64_t n,
+                      uint64_t *counts) {
+    const int64_t share = n / slc_max_i64(run->n_threads, 1) / COUNTS_ALIGNMENT * COUNTS_ALIGNMENT;
+    const int64_t first = worker * share;
+    add_counts(table, first, n, counts);
+    add_counts(table, 0, first, counts);
 }
 
 /* ---- a part ------------------------------------------------------------------------------------- */
 
-/* A whole table serves where every key counts. */
-static bool wants_table(const host_run *run) {
-    const slci_stats_view *view = run->view;
-    const int bits = slc_stats_key_bits(view->dtype, view->parts[view->n_parts - 1]);
-    return view->step.n_groups == 1 && view->step.shift + view->step.digit_bits >= bits &&
-           run->per_part >= LEAST_TABLE_PART;
-}
-
 static void run_block(part_state *state, int64_t ordinal, int64_t n) {
     const slci_stats_view *view = state->run->view;
+    const slci_stats_simd *simd = state->run->simd;
     const void *elements = gather_elements(state, ordinal, n);
-    for (int p = 0; p < view->n_parts; p++) {
-        const bool is_last = p == view->n_parts - 1;
-        if (!view->step.has_moments && !is_last) {
-            continue;
-        }
+    for (int p = view->step.has_moments ? 0 : view->n_parts - 1; p < view->n_parts; p++) {
+        const slci_stats_taking taking = {view->dtype, view->parts[p], view->n_parts > 1};
         const slci_stats_block block = {.class_of = class_of(view->dtype, view->parts[p]),
                                         .bias = slci_stats_bias(view->dtype),
-                                        .values = convert(view, p, elements, n, state->values),
+                                        .values = simd->take(&taking, elements, n, state->values),
                                         .n = n,
                                         .ordinal = ordinal};
+        const bool is_last = p == view->n_parts - 1;
         if (view->step.has_moments) {
-            slci_stats_add_block(state->run->simd, &block, &state->partial[p]);
+            slci_stats_add_block(simd, &block, &state->partial[p]);
         }
         if (is_last && view->step.n_groups > 0) {
-            (void)slci_stats_keys(&block, state->keys, state->is_nan);
-            (state->table != NULL ? count_all : count_groups)(state, &block);
+            slci_stats_take_keys(simd, &block, &state->keys);
+            (state->digits != NULL ? count_all : count_groups)(state, n);
         }
         if (is_last && view->step.has_bins) {
             count_bins(state, &block);
-        }
-    }
-}
-
-static void add_table(const uint32_t *table, int64_t n_digits, uint64_t *digits) {
-    for (int64_t d = 0; d < n_digits; d++) {
-        if (table[d] != 0) {
-            add_to(&digits[d], table[d]);
         }
     }
 }
@@ -313,23 +303,32 @@ static void merge_part(const host_run *run, slci_stats_partial *partial, uint64_
     slci_exact_carry((int64_t *)&sums[SLC_STATS_SQUARES], SLCI_SQUARE_DIGITS);
 }
 
+/* A thread's tables, cleared; those that it has. */
+static void take_tables(part_state *state, int worker) {
+    const host_run *run = state->run;
+    const int64_t n = run->n_digits + run->n_bins;
+    uint32_t *tables = (uint32_t *)run->view->work + worker * slc_round_up(n, COUNTS_ALIGNMENT);
+    memset(tables, 0, sizeof *tables * (size_t)n);
+    state->digits = run->n_digits > 0 ? tables : NULL;
+    state->bins = run->n_bins > 0 ? tables + run->n_digits : NULL;
+}
+
 static slc_status run_part(void *context, int64_t part, int worker) {
     host_run *run = context;
     const slci_stats_view *view = run->view;
     const int64_t begin = part * run->per_part;
     const int64_t end = slc_min_i64(begin + run->per_part, run->counts.n);
-    const int64_t n_digits = INT64_C(1) << view->step.digit_bits;
-    part_state state = {.run = run};
-    if (wants_table(run)) {
-        state.table = (uint32_t *)view->work + worker * n_digits;
-        memset(state.table, 0, sizeof *state.table * (size_t)n_digits);
-    }
+    part_state state;
+    state.run = run;
+    memset(state.waiting, 0, sizeof state.waiting);
+    memset(state.partial, 0, sizeof state.partial);
+    take_tables(&state, worker);
     for (int64_t at = begin; at < end; at += SLCI_STATS_BLOCK) {
         run_block(&state, at, slc_min_i64(end - at, SLCI_STATS_BLOCK));
     }
-    if (state.table != NULL) {
-        add_table(state.table, n_digits, view->digits);
-    }
+    add_table(run, worker, state.digits, run->n_digits, view->digits);
+    add_table(run, worker, state.bins, run->n_bins, view->bins);
+    add_waiting(&state);
     if (view->step.has_moments) {
         (void)pthread_mutex_lock(&run->mutex);
         for (int p = 0; p < view->n_parts; p++) {
@@ -342,23 +341,39 @@ static slc_status run_part(void *context, int64_t part, int worker) {
 
 /* ---- a tile ------------------------------------------------------------------------------------- */
 
+/* A whole table of digits serves where every key counts. */
+static void choose_tables(host_run *run) {
+    const slci_stats_view *view = run->view;
+    const slc_stats_step *step = &view->step;
+    const int bits = slc_stats_key_bits(view->dtype, view->parts[view->n_parts - 1]);
+    const int64_t most = run->per_part * MOST_COUNTS_PER_ELEMENT;
+    const int64_t n_digits = INT64_C(1) << step->digit_bits;
+    const int64_t n_bins = view->n_bins + 2;
+    const bool counts_all = step->n_groups == 1 && step->shift + step->digit_bits >= bits;
+    run->n_digits = counts_all && n_digits <= most ? n_digits : 0;
+    run->n_bins = step->has_bins && n_bins <= most ? n_bins : 0;
+}
+
 /* Runs on the stream: spreads one tile over the pool. */
 static slc_status run_tile(void *argument) {
     const host_call *call = argument;
     const slci_stats_view *view = &call->view;
     host_run run = {.view = view,
                     .counts = slci_stats_count(view),
+                    .n_threads = slc_pool_size(call->pool),
                     .simd = slci_stats_simd_get(),
                     .mutex = PTHREAD_MUTEX_INITIALIZER};
-    const int64_t n_threads = slc_pool_size(call->pool);
     if (run.counts.n <= 0) {
         return SLC_OK;
     }
-    run.per_part = slc_max_i64(slc_ceil_div(run.counts.n, n_threads), LEAST_PART);
+    run.per_part = slc_max_i64(slc_ceil_div(run.counts.n, run.n_threads), LEAST_PART);
     run.per_part = slc_min_i64(slc_round_up(run.per_part, SLCI_STATS_BLOCK), MOST_PART);
+    choose_tables(&run);
     if (view->step.has_bins) {
         const double width = view->edges[view->n_bins] - view->edges[0];
-        run.bins_per_unit = width > 0 ? (double)view->n_bins / width : 0;
+        run.spacing = (slci_stats_spacing){.first = view->edges[0],
+                                           .per_unit = width > 0 ? (double)view->n_bins / width : 0,
+                                           .last = (double)(view->n_bins - 1)};
     }
     return slc_pool_for(call->pool, slc_ceil_div(run.counts.n, run.per_part), run_part, &run);
 }
@@ -369,9 +384,13 @@ static slc_status enqueue_tile(void *state, const slc_tile_arguments *arguments)
     return slc_stream_call(arguments->stream, run_tile, &call, sizeof call);
 }
 
-/* A table for each thread, of the first step alone, where all keys count. */
+/* Tables for each thread: of digits for the first step alone, where all keys count, and of bins. */
 static int64_t work_bytes(const slc_stats_setup *setup, int n_threads) {
-    return setup->request.n_groups > 0 ? n_threads * slc_stats_n_digits(&setup->request) * 4 : 0;
+    const slc_stats_request *request = &setup->request;
+    const int64_t n_digits = request->n_groups > 0 ? slc_stats_n_digits(request) : 0;
+    const int64_t n_bins = request->n_bins > 0 ? request->n_bins + 2 : 0;
+    return n_threads * slc_round_up(n_digits + n_bins, COUNTS_ALIGNMENT) *
+           (int64_t)sizeof(uint32_t);
 }
 
 const slc_stats_kernel slci_stats_host = {.name = "stats/host",

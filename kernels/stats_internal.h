@@ -36,16 +36,34 @@ typedef struct slci_stats_whole {
     uint64_t square_low[3], square_high[3];
 } slci_stats_whole;
 
-/* Of a block of floats: bits of the largest absolute value and of the smallest one that is not 0 (all
- * ones where there is none), and the ends of the range as signed numbers that order as the floats do,
- * -0 being 0. */
+/* Of a block of floats: bits of the smallest absolute value that is not 0 (all ones where there is
+ * none), and the ends of the range as signed numbers that order as the floats do, NaN beyond the
+ * infinities, -0 just below 0. */
 typedef struct slci_stats_range {
-    uint64_t largest, smallest;
+    uint64_t smallest;
     int64_t lowest, highest;
 } slci_stats_range;
 
-/* A number that rounds when it is added and taken away again: to multiples of 2^-52 of it, ties to
- * even. */
+/* Floats whose absolute values' bits are from `least` to below `limit` are kept, and `other` is put for
+ * the rest. */
+typedef struct slci_stats_kept {
+    uint64_t least, limit;
+    double other;
+} slci_stats_kept;
+
+/* Which values are taken out of elements. */
+typedef struct slci_stats_taking {
+    slc_dtype dtype;
+    slc_stats_part part;
+    bool is_joint; /* parts of complex numbers are NaN where another one is */
+} slci_stats_taking;
+
+/* Of bins: where the first one begins, how many there are to a unit, the last one's number. */
+typedef struct slci_stats_spacing {
+    double first, per_unit, last;
+} slci_stats_spacing;
+
+/* Where sums begin, whose additions round to multiples of 2^-52 of that, ties to even. */
 typedef struct slci_stats_rounding {
     double sum, square, error;
 } slci_stats_rounding;
@@ -60,15 +78,36 @@ typedef struct slci_stats_terms {
 typedef struct slci_stats_simd {
     const char *name;
     bool (*is_supported)(void);
+    /* The values of [n] elements: the elements themselves where they can be taken as they are, else
+     * `out`, which has room for [n] doubles. */
+    const void *(*take)(const slci_stats_taking *taking, const void *elements, int64_t n,
+                        void *out);
+    /* The values as doubles, `out` [n] or the values themselves; where doubles about lie among bins. */
+    const double *(*doubles)(slci_stats_class class_of, const void *values, int64_t n, double *out);
+    void (*guess_bins)(const double *values, int64_t n, const slci_stats_spacing *spacing,
+                       int32_t *bins);
     void (*whole_i32)(const int32_t *x, int64_t n, slci_stats_whole *out);
     void (*whole_i64)(const int64_t *x, int64_t n, slci_stats_whole *out);
     void (*whole_u64)(const uint64_t *x, int64_t n, slci_stats_whole *out);
     void (*range_f32)(const float *x, int64_t n, slci_stats_range *out);
     void (*range_f64)(const double *x, int64_t n, slci_stats_range *out);
+    /* How many are not kept; `out` [n] may be x. */
+    int64_t (*keep_f32)(const float *x, int64_t n, const slci_stats_kept *kept, float *out);
+    int64_t (*keep_f64)(const double *x, int64_t n, const slci_stats_kept *kept, double *out);
     void (*terms_f32)(const float *x, int64_t n, const slci_stats_rounding *rounding,
                       slci_stats_terms *out);
     void (*terms_f64)(const double *x, int64_t n, const slci_stats_rounding *rounding,
                       slci_stats_terms *out);
+    /* Keys [n]; how many values are NaN, beyond the infinity with those bits. */
+    void (*keys_i32)(const int32_t *x, int64_t n, uint32_t bias, uint32_t *keys);
+    void (*keys_i64)(const uint64_t *x, int64_t n, uint64_t bias, uint64_t *keys);
+    int64_t (*keys_f32)(const float *x, int64_t n, uint32_t infinity, uint32_t *keys);
+    int64_t (*keys_f64)(const double *x, int64_t n, uint64_t infinity, uint64_t *keys);
+    /* Where the keys from `first` to first + width lie, rising [n]; how many there are. */
+    int64_t (*pick_narrow)(const uint32_t *keys, int64_t n, uint32_t first, uint32_t width,
+                           int16_t *picked);
+    int64_t (*pick_wide)(const uint64_t *keys, int64_t n, uint64_t first, uint64_t width,
+                         int16_t *picked);
 } slci_stats_simd;
 
 extern const slci_stats_simd slci_stats_simd_avx512;
@@ -97,11 +136,27 @@ typedef struct slci_stats_block {
 void slci_stats_add_block(const slci_stats_simd *simd, const slci_stats_block *block,
                           slci_stats_partial *partial);
 
-/* The keys of a block [n], and which of its values are NaN; how many are. */
-int64_t slci_stats_keys(const slci_stats_block *block, uint64_t *keys, uint8_t *is_nan);
+/* The keys of a block; NaN have those beyond the infinities. */
+typedef struct slci_stats_keys {
+    bool is_wide;
+    int64_t n_nan;
+    uint64_t below, above; /* the keys of numbers, infinities included, lie between these two */
+    union {
+        uint32_t narrow[SLCI_STATS_BLOCK];
+        uint64_t wide[SLCI_STATS_BLOCK];
+    } key;
+} slci_stats_keys;
 
-/* The values as doubles [n]. */
-void slci_stats_doubles(const slci_stats_block *block, double *values);
+void slci_stats_take_keys(const slci_stats_simd *simd, const slci_stats_block *block,
+                          slci_stats_keys *keys);
+
+static inline uint64_t slci_stats_key_at(const slci_stats_keys *keys, int64_t i) {
+    return keys->is_wide ? keys->key.wide[i] : keys->key.narrow[i];
+}
+
+/* Where the first n keys that are numbers from `first` to `last` lie, rising [n]; how many. */
+int64_t slci_stats_pick(const slci_stats_simd *simd, const slci_stats_keys *keys, int64_t n,
+                        uint64_t first, uint64_t last, int16_t *picked);
 
 #ifdef __cplusplus
 }

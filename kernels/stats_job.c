@@ -1,8 +1,10 @@
 /* Statistics as a job: which dimensions are cut into tiles, its operands, and what a key is worth.
  *
- * All axes are reduced. Up to four dimensions are cut, the longest ones, in steps as fine as one, since
- * nothing in the results depends on where. An array without natural units is best read in long runs:
- * then one dimension, with granules of some thousand elements, makes planning quick. */
+ * All axes are reduced. Up to four dimensions are cut, the longest ones; nothing in the results
+ * depends on where. Granules are some thousand elements where they can be, which makes planning quick
+ * and keeps the smallest budget from meaning millions of tiles: parts of natural units that whole
+ * units are made of, or, of an array of one dimension without any, which is best read in long runs,
+ * any thousand. */
 #include <math.h>
 #include <string.h>
 
@@ -74,6 +76,31 @@ static int longest(const slc_stats_setup *setup) {
     return found;
 }
 
+/* The largest part of `unit` that is at most `most` and of which the unit is a whole number. */
+static int64_t part_of_unit(int64_t unit, int64_t most) {
+    int64_t part = slc_max_i64(slc_min_i64(unit, most), 1); /* without units, one */
+    while (unit % part != 0) {
+        part--;
+    }
+    return part;
+}
+
+/* From the last dimension on, which lies closest together. */
+static void choose_granules(slc_stats_setup *setup) {
+    const slc_stats_request *request = &setup->request;
+    int64_t most = GRANULE;
+    for (int d = request->rank - 1; d >= 0; d--) {
+        const int axis = setup->axis_of[d];
+        const bool is_run = request->rank == 1 && request->unit[d] <= 1;
+        const int64_t unit = slc_min_i64(request->unit[d], request->shape[d]);
+        const int64_t granule = is_run ? GRANULE : part_of_unit(unit, most);
+        if (axis != SLC_AXIS_FIXED) {
+            setup->axes[axis].granule = granule;
+            most /= granule;
+        }
+    }
+}
+
 static void choose_axes(slc_stats_setup *setup) {
     static const char *const names[SLC_MAX_RANK] = {"dim_0", "dim_1", "dim_2", "dim_3",
                                                     "dim_4", "dim_5", "dim_6", "dim_7"};
@@ -86,16 +113,16 @@ static void choose_axes(slc_stats_setup *setup) {
     if (n_cut == 0) {
         setup->axis_of[0] = 0;
     }
-    const bool is_run = request->rank == 1 && request->unit[0] <= 1;
     for (int d = 0; d < request->rank; d++) {
         if (setup->axis_of[d] != SLC_AXIS_FIXED) {
             setup->axes[setup->n_axes] = (slc_axis){.name = names[d],
                                                     .extent = request->shape[d],
-                                                    .granule = is_run ? GRANULE : 1,
+                                                    .granule = 1,
                                                     .kind = SLC_AXIS_REDUCED};
             setup->axis_of[d] = setup->n_axes++;
         }
     }
+    choose_granules(setup);
 }
 
 slc_status slc_stats_choose(const slc_stats_request *request, slc_stats_setup *out) {

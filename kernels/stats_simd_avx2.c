@@ -11,14 +11,19 @@
 #pragma GCC optimize("O3")
 #pragma GCC target("avx2,fma")
 
+#define LANES 4
 #include "kernels/stats_simd_body.h"
 
-static inline void square_error(const lanes *x, const lanes *square, lanes *error) {
-    const __m256d *value = (const __m256d *)x;
-    const __m256d *rounded = (const __m256d *)square;
-    __m256d *out = (__m256d *)error;
-    out[0] = _mm256_fmsub_pd(value[0], value[0], rounded[0]);
-    out[1] = _mm256_fmsub_pd(value[1], value[1], rounded[1]);
+static inline lanes widen(single_lanes x) {
+    return (lanes)_mm256_cvtps_pd((__m128)x);
+}
+
+static inline lanes add_square(lanes x, lanes more) {
+    return (lanes)_mm256_fmadd_pd((__m256d)x, (__m256d)x, (__m256d)more);
+}
+
+static inline lanes square_error(lanes x, lanes square) {
+    return (lanes)_mm256_fmsub_pd((__m256d)x, (__m256d)x, (__m256d)square);
 }
 
 static bool is_supported(void) {
@@ -29,6 +34,7 @@ static bool is_supported(void) {
 
 #pragma GCC optimize("O3")
 
+#define LANES 2
 #include "kernels/stats_simd_body.h"
 #include "kernels/stats_split_body.h"
 

@@ -9,24 +9,33 @@
 #include <immintrin.h>
 
 #pragma GCC optimize("O3")
-#pragma GCC target("avx512f,avx512vl,avx512dq,prefer-vector-width=512")
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512")
 
+#define LANES 8
 #include "kernels/stats_simd_body.h"
 
-static inline void square_error(const lanes *x, const lanes *square, lanes *error) {
-    const __m512d value = *(const __m512d *)x;
-    *(__m512d *)error = _mm512_fmsub_pd(value, value, *(const __m512d *)square);
+static inline lanes widen(single_lanes x) {
+    return (lanes)_mm512_cvtps_pd((__m256)x);
+}
+
+static inline lanes add_square(lanes x, lanes more) {
+    return (lanes)_mm512_fmadd_pd((__m512d)x, (__m512d)x, (__m512d)more);
+}
+
+static inline lanes square_error(lanes x, lanes square) {
+    return (lanes)_mm512_fmsub_pd((__m512d)x, (__m512d)x, (__m512d)square);
 }
 
 static bool is_supported(void) {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512dq");
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
 }
 
 #else
 
 #pragma GCC optimize("O3")
 
+#define LANES 2
 #include "kernels/stats_simd_body.h"
 #include "kernels/stats_split_body.h"
 

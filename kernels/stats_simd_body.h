@@ -1,20 +1,29 @@
-/* The loops over a block, included once by each instruction set's file. Integer loops are left to the
- * compiler; sums of doubles are written in vectors, since it may not reorder them. */
+/* The loops over a block, included once by each instruction set's file, which says how many doubles
+ * its vectors hold (LANES) and how it squares best. Loops of whole numbers are left to the compiler;
+ * sums of doubles are written in vectors, since it may not reorder them. No sum of
+ * kernels/stats_block.c rounds, so that the number of lanes does not show in a result. */
+#include <math.h>
 #include <string.h>
 
 #include "kernels/stats_internal.h"
+#include "kernels/stats_tile.h"
 
-#define LANES 8
 typedef double lanes __attribute__((vector_size(8 * LANES)));
 typedef float single_lanes __attribute__((vector_size(4 * LANES)));
 
-/* x² = square + error exactly; what includes this file defines it, as its processor does it best. */
-static inline void square_error(const lanes *x, const lanes *square, lanes *error);
+/* Keys that are looked at together, which are either all passed over or looked at one by one. */
+#define PICK_STRETCH 32
 
-static double add_lanes(const lanes *sum) {
+/* What includes this file defines these, as its processor does it best: singles as doubles; x² + more,
+ * rounded once where x² is exact; and a square's error, x² = square + error. */
+static inline lanes widen(single_lanes x);
+static inline lanes add_square(lanes x, lanes more);
+static inline lanes square_error(lanes x, lanes square);
+
+static double add_lanes(lanes sum) {
     double total = 0;
     for (int l = 0; l < LANES; l++) {
-        total += (*sum)[l];
+        total += sum[l];
     }
     return total;
 }
@@ -46,7 +55,7 @@ static void whole_i32(const int32_t *x, int64_t n, slci_stats_whole *out) {
 }
 
 /* Adds the square of a value whose absolute one is `size`. */
-static inline void add_square(uint64_t size, slci_stats_whole *sums) {
+static inline void add_size_square(uint64_t size, slci_stats_whole *sums) {
     const uint64_t a = size & 0xffffffffu;
     const uint64_t b = size >> 32;
     const uint64_t product[3] = {a * a, a * b, b * b};
@@ -66,7 +75,7 @@ static void whole_i64(const int64_t *x, int64_t n, slci_stats_whole *out) {
         const uint64_t bits = (uint64_t)x[i];
         sums.low += bits & 0xffffffffu;
         sums.high += x[i] >> 32;
-        add_square(x[i] < 0 ? 0 - bits : bits, &sums);
+        add_size_square(x[i] < 0 ? 0 - bits : bits, &sums);
     }
     *out = sums;
 }
@@ -82,95 +91,105 @@ static void whole_u64(const uint64_t *x, int64_t n, slci_stats_whole *out) {
     for (int64_t i = 0; i < n; i++) {
         sums.low += x[i] & 0xffffffffu;
         sums.high += (int64_t)(x[i] >> 32);
-        add_square(x[i], &sums);
+        add_size_square(x[i], &sums);
     }
     sums.lowest = (int64_t)lowest;
     sums.highest = (int64_t)highest;
     *out = sums;
 }
 
-/* ---- ranges of floats --------------------------------------------------------------------------- */
-
-/* Zero wraps to the largest number when one is taken from it, and so is never the smallest. */
-static void range_f32(const float *x, int64_t n, slci_stats_range *out) {
-    uint32_t largest = 0;
-    uint32_t smallest = UINT32_MAX;
-    int32_t lowest = INT32_MAX;
-    int32_t highest = INT32_MIN;
+static void keys_i32(const int32_t *x, int64_t n, uint32_t bias, uint32_t *keys) {
     for (int64_t i = 0; i < n; i++) {
-        uint32_t bits;
-        memcpy(&bits, &x[i], sizeof bits);
-        const uint32_t size = bits & 0x7fffffffu;
-        const int32_t order = (int32_t)bits < 0 ? -(int32_t)size : (int32_t)size;
-        largest = size > largest ? size : largest;
-        smallest = size - 1 < smallest ? size - 1 : smallest;
-        lowest = order < lowest ? order : lowest;
-        highest = order > highest ? order : highest;
+        keys[i] = (uint32_t)x[i] - bias;
     }
-    *out = (slci_stats_range){.largest = largest,
-                              .smallest = smallest == UINT32_MAX ? UINT64_MAX : smallest + 1,
-                              .lowest = lowest,
-                              .highest = highest};
 }
 
-static void range_f64(const double *x, int64_t n, slci_stats_range *out) {
-    uint64_t largest = 0;
-    uint64_t smallest = UINT64_MAX;
-    int64_t lowest = INT64_MAX;
-    int64_t highest = INT64_MIN;
+static void keys_i64(const uint64_t *x, int64_t n, uint64_t bias, uint64_t *keys) {
     for (int64_t i = 0; i < n; i++) {
-        uint64_t bits;
-        memcpy(&bits, &x[i], sizeof bits);
-        const uint64_t size = bits & 0x7fffffffffffffffu;
-        const int64_t order = (int64_t)bits < 0 ? -(int64_t)size : (int64_t)size;
-        largest = size > largest ? size : largest;
-        smallest = size - 1 < smallest ? size - 1 : smallest;
-        lowest = order < lowest ? order : lowest;
-        highest = order > highest ? order : highest;
+        keys[i] = x[i] - bias;
     }
-    *out = (slci_stats_range){.largest = largest,
-                              .smallest = smallest == UINT64_MAX ? UINT64_MAX : smallest + 1,
-                              .lowest = lowest,
-                              .highest = highest};
 }
+
+/* ---- floats as bits ----------------------------------------------------------------------------- */
+
+#define REAL float
+#define BITS uint32_t
+#define ORDER int32_t
+#define LOOP(name) name##_f32
+#include "kernels/stats_simd_real_body.h"
+
+#define REAL double
+#define BITS uint64_t
+#define ORDER int64_t
+#define LOOP(name) name##_f64
+#include "kernels/stats_simd_real_body.h"
 
 /* ---- sums of floats ----------------------------------------------------------------------------- */
 
-/* Splits `value` into a multiple of the rounding's unit and the rest, and adds both up. */
-static inline void add_split(const lanes *value, double rounding, lanes *coarse, lanes *fine) {
-    const lanes high = (*value + rounding) - rounding;
-    *coarse += high;
-    *fine += *value - high;
+/* A sum that began at a large number, of whose last bit it is a multiple, and what its additions have
+ * rounded away. */
+typedef struct split_sum {
+    lanes coarse, fine;
+} split_sum;
+
+static inline split_sum split_begin(double start) {
+    const lanes zeros = {0};
+    return (split_sum){.coarse = zeros + start};
 }
 
-/* The last values of a block, where they are fewer than LANES, have zeros behind them. */
+static inline void split_add(split_sum *sum, lanes value) {
+    const lanes next = sum->coarse + value;
+    sum->fine += value - (next - sum->coarse);
+    sum->coarse = next;
+}
+
+static inline void split_end(const split_sum *sum, double start, double *terms) {
+    terms[0] += add_lanes(sum->coarse - start);
+    terms[1] += add_lanes(sum->fine);
+}
+
+typedef struct single_sums {
+    lanes sum;
+    split_sum square;
+} single_sums;
+
+/* A single's square is exact, so that it need not be formed to be added and taken away. */
+static inline void add_singles(single_sums *sums, single_lanes x) {
+    const lanes value = widen(x);
+    const lanes next = add_square(value, sums->square.coarse);
+    sums->sum += value;
+    sums->square.fine += add_square(value, sums->square.coarse - next);
+    sums->square.coarse = next;
+}
+
+/* Two sums of each kind, side by side, because an addition takes as long as two of them can begin. The
+ * last values of a block, where they are fewer than LANES, have zeros behind them. */
 static void terms_f32(const float *x, int64_t n, const slci_stats_rounding *rounding,
                       slci_stats_terms *out) {
-    const double to_square = rounding->square;
-    lanes sum = {0};
-    lanes coarse = {0};
-    lanes fine = {0};
-    for (int64_t i = 0; i < n; i += LANES) {
-        single_lanes loaded = {0};
-        if (i + LANES <= n) {
-            memcpy(&loaded, x + i, sizeof loaded);
-        } else {
-            memcpy(&loaded, x + i, (size_t)(n - i) * sizeof *x);
-        }
-        const lanes value = __builtin_convertvector(loaded, lanes);
-        const lanes square = value * value;
-        sum += value;
-        add_split(&square, to_square, &coarse, &fine);
+    single_sums even = {.square = split_begin(rounding->square)};
+    single_sums odd = even;
+    int64_t i = 0;
+    for (; i + 2 * LANES <= n; i += 2 * LANES) {
+        single_lanes loaded[2];
+        memcpy(loaded, x + i, sizeof loaded);
+        add_singles(&even, loaded[0]);
+        add_singles(&odd, loaded[1]);
     }
-    *out = (slci_stats_terms){.sum = {add_lanes(&sum)},
-                              .square = {add_lanes(&coarse), add_lanes(&fine)}};
+    for (; i < n; i += LANES) {
+        single_lanes loaded = {0};
+        memcpy(&loaded, x + i, (size_t)(n - i < LANES ? n - i : LANES) * sizeof *x);
+        add_singles(&even, loaded);
+    }
+    *out = (slci_stats_terms){.sum = {add_lanes(even.sum), add_lanes(odd.sum)}};
+    split_end(&even.square, rounding->square, out->square);
+    split_end(&odd.square, rounding->square, out->square);
 }
 
 static void terms_f64(const double *x, int64_t n, const slci_stats_rounding *rounding,
                       slci_stats_terms *out) {
-    const slci_stats_rounding to = *rounding;
-    lanes sum[2] = {{0}};
-    lanes square[4] = {{0}};
+    split_sum sum = split_begin(rounding->sum);
+    split_sum square = split_begin(rounding->square);
+    split_sum error = split_begin(rounding->error);
     for (int64_t i = 0; i < n; i += LANES) {
         lanes value = {0};
         if (i + LANES <= n) {
@@ -178,18 +197,22 @@ static void terms_f64(const double *x, int64_t n, const slci_stats_rounding *rou
         } else {
             memcpy(&value, x + i, (size_t)(n - i) * sizeof *x);
         }
-        const lanes high = value * value;
-        lanes error;
-        square_error(&value, &high, &error);
-        add_split(&value, to.sum, &sum[0], &sum[1]);
-        add_split(&high, to.square, &square[0], &square[1]);
-        add_split(&error, to.error, &square[2], &square[3]);
+        const lanes rounded = value * value;
+        split_add(&sum, value);
+        split_add(&square, rounded);
+        split_add(&error, square_error(value, rounded));
     }
-    *out = (slci_stats_terms){.sum = {add_lanes(&sum[0]), add_lanes(&sum[1])},
-                              .square = {add_lanes(&square[0]), add_lanes(&square[1]),
-                                         add_lanes(&square[2]), add_lanes(&square[3])}};
+    *out = (slci_stats_terms){.sum = {0}};
+    split_end(&sum, rounding->sum, out->sum);
+    split_end(&square, rounding->square, out->square);
+    split_end(&error, rounding->error, out->square + 2);
 }
 
-#define SLCI_STATS_SIMD_LOOPS                                               \
-    .whole_i32 = whole_i32, .whole_i64 = whole_i64, .whole_u64 = whole_u64, \
-    .range_f32 = range_f32, .range_f64 = range_f64, .terms_f32 = terms_f32, .terms_f64 = terms_f64
+#include "kernels/stats_simd_take_body.h"
+
+#define SLCI_STATS_SIMD_LOOPS                                                                   \
+    .take = take, .doubles = doubles, .guess_bins = guess_bins, .whole_i32 = whole_i32,         \
+    .whole_i64 = whole_i64, .whole_u64 = whole_u64, .range_f32 = range_f32,                     \
+    .range_f64 = range_f64, .keep_f32 = keep_f32, .keep_f64 = keep_f64, .terms_f32 = terms_f32, \
+    .terms_f64 = terms_f64, .keys_i32 = keys_i32, .keys_i64 = keys_i64, .keys_f32 = keys_f32,   \
+    .keys_f64 = keys_f64, .pick_narrow = pick_f32, .pick_wide = pick_f64

@@ -1,9 +1,17 @@
-/* The error of a square without a fused multiply-add, after T. J. Dekker, A floating-point technique
- * for extending the available precision (1971): the factor's halves have 26 bits, so that their
- * products are exact. Included after kernels/stats_simd_body.h. */
-static inline void square_error(const lanes *x, const lanes *square, lanes *error) {
-    const lanes shifted = *x * 134217729.0; /* 2^27 + 1 */
-    const lanes high = shifted - (shifted - *x);
-    const lanes low = *x - high;
-    *error = ((high * high - *square) + 2.0 * high * low) + low * low;
+/* Squares without a fused multiply-add; included after kernels/stats_simd_body.h. A square's error is
+ * found after T. J. Dekker, A floating-point technique for extending the available precision (1971):
+ * the factor's halves have 26 bits, so that their products are exact. */
+static inline lanes widen(single_lanes x) {
+    return __builtin_convertvector(x, lanes);
+}
+
+static inline lanes add_square(lanes x, lanes more) {
+    return x * x + more;
+}
+
+static inline lanes square_error(lanes x, lanes square) {
+    const lanes shifted = x * 134217729.0; /* 2^27 + 1 */
+    const lanes high = shifted - (shifted - x);
+    const lanes low = x - high;
+    return ((high * high - square) + 2.0 * high * low) + low * low;
 }

@@ -71,6 +71,111 @@ static void bounds_hold_at_every_pixel(void **state) {
     }
 }
 
+/* What CUDA's product kernel leaves of e^{-2πi w c} at a pixel, apart from roundings: it takes
+ * 1 + 2πi w n0³ f g for it, or 1. */
+static double product_rest(const slc_direct_tile *tile, double w, double l, double m) {
+    const double turn = 6.283185307179586 * w;
+    const double c =
+        n_of(l, m) - n_of(l, tile->m0) - n_of(tile->l0, m) + n_of(tile->l0, tile->m0);
+    const double f = 1.0 / n_of(l, tile->m0) - 1.0 / tile->n0;
+    const double g = 1.0 / n_of(tile->l0, m) - 1.0 / tile->n0;
+    const double taken = tile->n_terms == 0 ? 0.0 : turn * pow(tile->n0, 3.0) * f * g;
+    return hypot(cos(turn * c) - 1.0, -sin(turn * c) - taken);
+}
+
+/* The largest rest over the pixels of a tile, of those within the horizon. */
+static double largest_rest(const slc_direct_setup *setup, const slc_direct_tile *tile) {
+    const slc_direct_geometry *g = &setup->geometry;
+    double largest = 0.0;
+    for (int64_t j = tile->y0; j < g->ny && j < tile->y0 + setup->tile_pixels; j += 3) {
+        for (int64_t i = tile->x0; i < g->nx && i < tile->x0 + setup->tile_pixels; i += 3) {
+            const double l = g->centre_l - (double)(i - g->nx / 2) * g->scale_rad;
+            const double m = g->centre_m + (double)(j - g->ny / 2) * g->scale_rad;
+            if (l * l + m * m < 1.0) {
+                largest = fmax(largest, product_rest(tile, setup->max_w, l, m));
+            }
+        }
+    }
+    return largest;
+}
+
+/* Fields from arc seconds to the horizon, w from 1 to 10^5, epsilon from 1e-6 to 1e-3: what the tensor
+ * cores' kernel leaves out is below the tile's bound, which is within the tolerance and not far off. */
+static void bounds_of_the_tensor_cores_kernel_hold(void **state) {
+    (void)state;
+    uint64_t seed = 3;
+    int64_t n_tiles[2] = {0, 0};
+    int64_t n_close = 0;
+    for (int field = 0; field < 400; field++) {
+        const double scale = pow(10.0, test_random_between(&seed, -6.5, -2.2));
+        const double max_w = pow(10.0, test_random_between(&seed, 0.0, 5.0));
+        slc_direct_request request = request_of(300, 200, scale, max_w);
+        request.device = SLC_DEVICE_CUDA;
+        request.unit = SLC_DIRECT_UNIT_GROUP;
+        request.epsilon = pow(10.0, test_random_between(&seed, -6.0, -2.9));
+        request.geometry.centre_l = test_random_between(&seed, -0.7, 0.7);
+        request.geometry.centre_m = test_random_between(&seed, -0.7, 0.7);
+        slc_direct_setup setup;
+        TEST_OK(slc_direct_choose(&request, &setup));
+        const slc_direct_tile tile = slc_direct_tile_get(&setup, 0, 1);
+        if (tile.method != SLC_DIRECT_PRODUCT || setup.n_products == 0) {
+            continue;
+        }
+        const double rest = largest_rest(&setup, &tile);
+        assert_true(rest <= tile.bound + 1e-11 && tile.bound <= setup.term_tolerance);
+        n_tiles[tile.n_terms]++;
+        /* With a term the bound has the rounding of its product too, which is not in the rest. */
+        n_close += tile.n_terms == 1 || tile.bound <= 30.0 * rest + 1e-11;
+    }
+    assert_true(n_tiles[0] > 20 && n_tiles[1] > 20);
+    assert_true(2 * n_close > n_tiles[0] + n_tiles[1]);
+}
+
+/* The unit of the card, epsilon and the field pick the kernel; the plan and the record say which. */
+static void tensor_cores_take_the_tiles_that_they_can(void **state) {
+    (void)state;
+    assert_int_equal(slc_direct_unit_get(75), SLC_DIRECT_UNIT_NONE);
+    assert_int_equal(slc_direct_unit_get(80), SLC_DIRECT_UNIT_WARP);
+    assert_int_equal(slc_direct_unit_get(86), SLC_DIRECT_UNIT_NONE);
+    assert_int_equal(slc_direct_unit_get(90), SLC_DIRECT_UNIT_GROUP);
+    static const struct {
+        double scale, max_w, epsilon;
+        int n_products, n_terms;
+        bool has_sine;
+    } cases[] = {{1e-6, 1e3, 1e-6, 3, 0, false},   {4.3e-5, 1300.0, 1e-6, 3, 1, false},
+                 {1e-6, 1e3, 1e-3, 1, 0, false},   {1e-4, 1000.0, 1e-6, 3, 1, true},
+                 {5e-3, 10000.0, 1e-6, 0, 0, true}};
+    for (int64_t i = 0; i < TEST_COUNT(cases); i++) {
+        slc_direct_request request = request_of(1024, 1024, cases[i].scale, cases[i].max_w);
+        request.device = SLC_DEVICE_CUDA;
+        request.unit = SLC_DIRECT_UNIT_GROUP;
+        request.epsilon = cases[i].epsilon;
+        slc_direct_setup setup;
+        slc_direct_summary summary;
+        TEST_OK(slc_direct_choose(&request, &setup));
+        slc_direct_summarise(&setup, &summary);
+        assert_int_equal(setup.n_products, cases[i].n_products);
+        assert_int_equal(setup.tile_pixels, cases[i].n_products == 0 ? 64 : 128);
+        assert_int_equal(summary.max_terms_used, cases[i].n_terms);
+        assert_int_equal(summary.n_tiles[SLC_DIRECT_PRODUCT] > 0, cases[i].n_products > 0);
+        const int64_t n_sine = summary.n_tiles[SLC_DIRECT_SINE] +
+                               summary.n_tiles[SLC_DIRECT_SINE_DOUBLE] +
+                               summary.n_tiles[SLC_DIRECT_SINE_WIDE];
+        assert_int_equal(n_sine > 0, cases[i].has_sine);
+        assert_true(strstr(summary.why, cases[i].n_products == 0 ? "sine" : "tensor cores") != NULL);
+        slc_numerics record = {0};
+        slc_direct_record(&setup, SLC_DEVICE_CUDA, &record);
+        assert_string_equal(slc_numerics_get(&record, "matrix_unit"),
+                            cases[i].n_products == 0 ? "none" : "group");
+        /* Another pass of the same run keeps the tile, whatever its own survey says. */
+        request.tile_pixels = setup.tile_pixels;
+        request.survey.max_w = 1.0;
+        slc_direct_setup other;
+        TEST_OK(slc_direct_choose(&request, &other));
+        assert_int_equal(other.tile_pixels, setup.tile_pixels);
+    }
+}
+
 /* IMAGING: l beyond ±0.35 with w of 10^4 needs the sine kernel; a narrow field no term at all. */
 static void methods_follow_the_field(void **state) {
     (void)state;
@@ -225,6 +330,8 @@ static void the_record_says_what_fixes_the_bits(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_hold_at_every_pixel),
+        cmocka_unit_test(bounds_of_the_tensor_cores_kernel_hold),
+        cmocka_unit_test(tensor_cores_take_the_tiles_that_they_can),
         cmocka_unit_test(methods_follow_the_field),
         cmocka_unit_test(large_w_follows_the_card),
         cmocka_unit_test(finite_pixels_are_counted_exactly),

@@ -38,7 +38,22 @@ static void axes_follow_the_request(void **state) {
     assert_int_equal(slc_layout_count(&layout), 11);
     request.unit[0] = 300;
     TEST_OK(slc_stats_choose(&request, &setup));
-    assert_int_equal(setup.axes[0].granule, 1);
+    assert_int_equal(setup.axes[0].granule, 300);
+    request.unit[0] = 3000;
+    TEST_OK(slc_stats_choose(&request, &setup));
+    assert_int_equal(setup.axes[0].granule, 1000);
+}
+
+/* Parts of units, some thousand elements together. */
+static void granules_make_units(void **state) {
+    (void)state;
+    const slc_stats_request request = {
+        .dtype = SLC_F32, .rank = 3, .shape = {500, 600, 700}, .unit = {70, 1, 40}, .n_parts = 1};
+    slc_stats_setup setup;
+    TEST_OK(slc_stats_choose(&request, &setup));
+    assert_int_equal(setup.axes[2].granule, 40);
+    assert_int_equal(setup.axes[1].granule, 1);
+    assert_int_equal(setup.axes[0].granule, 14); /* 1024 / 40 is 25, and 70 is 5 times 14 */
 }
 
 static void impossible_requests_are_refused(void **state) {
@@ -78,6 +93,7 @@ static void impossible_requests_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(axes_follow_the_request),
+        cmocka_unit_test(granules_make_units),
         cmocka_unit_test(impossible_requests_are_refused),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
