@@ -67,6 +67,7 @@
 #include "kernels/stats_kernel.h"
 #include "kernels/touch.h"
 
+#include "app/array_form.h"
 #include "app/array_name.h"
 #include "app/gather.h"
 #include "app/image.h"

@@ -3,7 +3,6 @@
 #include "app/array_job.h"
 
 #include "core/checked.h"
-#include "io/h5_array.h"
 
 slc_status slci_array_open_as(const slc_array_name *name, const slc_source_view *as, slc_log *log,
                               slci_array *out) {
@@ -61,6 +60,13 @@ int64_t slci_array_unit(const slci_array *array, int d) {
 double slci_array_stored_share(const slci_array *array) {
     const int64_t bytes = slc_layout_bytes(&array->file->fields[0]);
     return bytes > 0 ? (double)slc_h5_array_stored_bytes(array->file) / (double)bytes : 1;
+}
+
+slc_h5_array_origin slci_array_origin(const slci_array *array, int d) {
+    const int dim = array->view.dim[d];
+    return (slc_h5_array_origin){.dim = dim + 1,
+                                 .first = array->view.first[dim],
+                                 .step = array->view.step[dim]};
 }
 
 int64_t slci_array_row_bytes(const slci_array *array, int d) {

@@ -17,6 +17,7 @@
 #include "core/log.h"
 #include "core/source_slice.h"
 #include "core/status.h"
+#include "io/h5_array.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,6 +46,9 @@ int64_t slci_array_unit(const slci_array *array, int d);
 
 /* Stored bytes for each decoded one, for the planner. */
 double slci_array_stored_share(const slci_array *array);
+
+/* Where dimension d of `source` comes from, for a result that has it too. */
+slc_h5_array_origin slci_array_origin(const slci_array *array, int d);
 
 /* slc_h5_array_row_bytes for dimension d of `source`. */
 int64_t slci_array_row_bytes(const slci_array *array, int d);

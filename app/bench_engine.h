@@ -21,6 +21,7 @@ typedef struct slci_bench_options {
     slc_run_options run; /* budgets, device, threads, whom to tell */
     const char *folder;  /* for the data set of the imaging job, removed afterwards */
     bool is_quick;       /* an eighth of the bytes, once instead of three times */
+    int64_t array_bytes; /* of what `bench io` measures with; 0: its own choice */
 } slci_bench_options;
 
 /* Both in the same unit; more is better. */

@@ -1,5 +1,5 @@
-/* `sluice bench engine|copy|io`: what the engine, strided copies or the reading of archives reach
- * on this machine, as a table or as JSON. */
+/* `sluice bench engine|copy|io|ladder`: what the engine, strided copies, the reading of archives or the
+ * steps of examples/ladder reach on this machine, as a table or as JSON. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "app/bench_copy.h"
 #include "app/bench_engine.h"
 #include "app/bench_io.h"
+#include "app/cmd_bench_ladder.h"
 #include "app/cmd_run.h"
 #include "app/json.h"
 #include "core/units.h"
@@ -16,11 +17,18 @@
 typedef struct bench_arguments {
     slci_run_arguments run;
     const char *folder;
+    const char *chart_path; /* NULL: none */
     bool is_quick, is_json;
+    int64_t array_bytes;
     slci_words operands;
 } bench_arguments;
 
 #define FIELD(member) offsetof(bench_arguments, member)
+
+/* `field` is an int64_t. */
+static slc_status parse_size(const char *text, void *field) {
+    return slci_parse_bytes(text, field);
+}
 
 static const slci_arg bench_args[] = {
     {.help = "Benchmark"},
@@ -28,16 +36,22 @@ static const slci_arg bench_args[] = {
      NULL},
     {"json", 0, NULL, "print JSON", FIELD(is_json), NULL, NULL},
     {"work", 0, "FOLDER",
-     "where files to measure with go, 150 MB at most for the engine and 1.1 GB for io, removed "
-     "afterwards (default: /tmp)",
+     "where files to measure with go, 150 MB at most for the engine and the array's size for io, "
+     "removed afterwards (default: /tmp)",
      FIELD(folder), slci_arg_text, NULL},
+    {"array", 0, "SIZE",
+     "bytes of the array that io measures with (default: 128 MiB a thread, at least 256 MiB and at "
+     "most 1 GiB; an eighth of that with --quick)",
+     FIELD(array_bytes), parse_size, NULL},
+    {"chart", 0, "FILE", "write what ladder measures as a bar chart too, a PNG (default: none)",
+     FIELD(chart_path), slci_arg_text, NULL},
 };
 
 static const char bench_usage[] =
-    "usage: sluice bench engine|copy|io [options]\n\n"
-    "Measures what the engine, strided copies and transposes, or the reading of HDF5 archives\n"
-    "reach on this machine, each figure beside the machine's own limit or what one would use\n"
-    "instead, measured in the same run.\n";
+    "usage: sluice bench engine|copy|io|ladder [options]\n\n"
+    "Measures what the engine, strided copies and transposes, the reading of HDF5 archives, or the\n"
+    "steps from a plain to a fast direct transform (examples/ladder) reach on this machine, each\n"
+    "figure beside the machine's own limit or what one would use instead, measured in the same run.\n";
 
 /* ---- as a table ------------------------------------------------------------------------------- */
 
@@ -143,17 +157,39 @@ static slc_status find_benchmark(const slci_words *operands, bench_function *out
         *out = slci_bench_io;
     } else {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "'%.80s' is no benchmark: expected sluice bench engine, copy or io (sluice "
-                        "bench --help says more)",
+                        "'%.80s' is no benchmark: expected sluice bench engine, copy, io or "
+                        "ladder (sluice bench --help says more)",
                         operands->n == 0 ? "" : operands->words[operands->n - 1]);
     }
     return SLC_OK;
 }
 
+static bool is_ladder(const slci_words *operands) {
+    return operands->n == 1 && strcmp(operands->words[0], "ladder") == 0;
+}
+
+/* It has a table of its own, since its figures build on one another. */
+static slc_status run_ladder(slci_program *program, bench_arguments *arguments) {
+    SLC_TRY(slci_run_begin(program, &arguments->run));
+    slci_ladder_request request = {.run = arguments->run.options,
+                                   .chart_path = arguments->chart_path,
+                                   .is_quick = arguments->is_quick,
+                                   .is_json = arguments->is_json};
+    request.run.probes = false; /* nothing is planned */
+    SLC_TRY(slci_bench_ladder(program, &request));
+    return slci_flush_stdout();
+}
+
 static slc_status run_bench(slci_program *program, void *target) {
     bench_arguments *arguments = target;
     bench_function benchmark = NULL;
+    if (is_ladder(&arguments->operands)) {
+        return run_ladder(program, arguments);
+    }
     SLC_TRY(find_benchmark(&arguments->operands, &benchmark));
+    if (arguments->chart_path != NULL) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--chart: only sluice bench ladder draws one");
+    }
     if (access(arguments->folder, W_OK | X_OK) != 0) {
         return SLC_FAIL(SLC_ERROR_OUTPUT, "--work %s: cannot write there: %s", arguments->folder,
                         strerror(errno));
@@ -161,7 +197,8 @@ static slc_status run_bench(slci_program *program, void *target) {
     SLC_TRY(slci_run_begin(program, &arguments->run));
     slci_bench_options options = {.run = arguments->run.options,
                                   .folder = arguments->folder,
-                                  .is_quick = arguments->is_quick};
+                                  .is_quick = arguments->is_quick,
+                                  .array_bytes = arguments->array_bytes};
     options.run.cache_folder = NULL; /* limits are measured in the same run */
     slci_bench_result result;
     SLC_TRY(benchmark(&options, &result));

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "core/status.h"
+#include "ooc/checkpoint.h"
 
 /* Writes everything; whether it got there is asked of the stream afterwards. */
 typedef void (*slci_side_writer)(FILE *out, const void *context);
@@ -20,6 +21,7 @@ typedef struct slci_side_file {
     const char *option; /* that names it, for messages */
     const char *path;
     bool overwrite;
+    slc_checkpoint *checkpoint; /* that is told of the file before it has its name; NULL: none */
     const volatile int *cancel; /* not 0: wait no longer for a pipe's reader. NULL: never */
 } slci_side_file;
 

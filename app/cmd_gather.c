@@ -2,6 +2,7 @@
  * results are to go before anything is computed, and prints what the run did. */
 #include <stdlib.h>
 
+#include "app/cmd_array.h"
 #include "app/cmd_run.h"
 #include "app/dataset_name.h"
 #include "app/gather.h"
@@ -27,10 +28,6 @@ typedef struct gather_arguments {
 
 /* ---- the values of single options --------------------------------------------------------- */
 
-static slc_status parse_dataset(const char *text, void *field) {
-    return slci_dataset_name_parse(text, field);
-}
-
 static slc_status parse_axis(const char *text, void *field) {
     int64_t axis = 0;
     SLC_TRY(slci_parse_integer(text, -SLC_MAX_RANK, SLC_MAX_RANK - 1, &axis));
@@ -45,14 +42,22 @@ static slc_status parse_axis(const char *text, void *field) {
 static const slci_arg gather_args[] = {
     {.help = "Gather"},
     {"index", 0, "FILE:/DATASET", "the list: integers, of any rank, in any order, from 0",
-     FIELD(index), parse_dataset, NULL},
+     FIELD(index), slci_arg_dataset, NULL},
     {"output", 'o', "FILE:/DATASET", "where the result goes, alone in its file", FIELD(out),
-     parse_dataset, NULL},
+     slci_arg_dataset, NULL},
     {"axis", 0, "N", "dimension that is indexed; -1 is the last one, and so on (default: 0)",
      FIELD(axis), parse_axis, NULL},
     {"coordinates", 0, NULL,
      "the list's last dimension holds full coordinates, one for each dimension of the data",
      FIELD(options.is_coordinates), NULL, NULL},
+    {"chunk", 0, "SHAPE",
+     "elements of a chunk in each dimension of the result, such as 64,64,128, or none (default: "
+     "none, or with --filter as many whole rows as make 2 MiB)",
+     FIELD(options.form), slci_arg_chunk, NULL},
+    {"filter", 0, "FILTER",
+     SLCI_FILTER_HELP "has it where HDF5 itself writes that, else deflate:4 (default: input, with "
+                      "--chunk)",
+     FIELD(options.form), slci_arg_filter, NULL},
     {"sparse", 0, "WHERE",
      "resident (the data is kept on the device), mapped (the device reads it in host memory), "
      "streamed (it passes by), or auto (default: auto, the fastest of what fits)",
@@ -108,16 +113,18 @@ static slc_status check_arguments(gather_arguments *arguments) {
 /* The last line of a run: what was taken, how, and how long it took. */
 static void summarise(const slc_gather_result *result, char summary[SUMMARY_BYTES]) {
     char bytes[SLCI_TEXT_BYTES];
+    char stored[SLCI_STORED_BYTES];
     char took[SLCI_TEXT_BYTES];
+    slci_format_stored(&result->stored, slc_layout_bytes(&result->out), stored);
     slci_format_bytes(slc_layout_bytes(&result->out), bytes);
     slci_format_seconds(result->total_seconds, took);
-    (void)slci_print(summary, SUMMARY_BYTES,
-                     "gathered %lld indices of %s, %lld elements of %s, in %s; data %s, limited by "
-                     "%s",
-                     (long long)result->n_index, bytes, (long long)slc_layout_count(&result->out),
-                     slc_dtype_name(result->out.dtype), took,
-                     slc_sparse_choice_name(result->sparse),
-                     slc_bottleneck_name(slc_engine_bottleneck(&result->report)));
+    (void)slci_print(
+        summary, SUMMARY_BYTES,
+        "gathered %lld indices of %s, %lld elements of %s%s, in %s; data %s, limited by "
+        "%s",
+        (long long)result->n_index, bytes, (long long)slc_layout_count(&result->out),
+        slc_dtype_name(result->out.dtype), stored, took, slc_sparse_choice_name(result->sparse),
+        slc_bottleneck_name(slc_engine_bottleneck(&result->report)));
 }
 
 static void fill_page(const gather_arguments *arguments, const slc_gather_result *result,

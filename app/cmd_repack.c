@@ -1,4 +1,5 @@
 /* `sluice repack`: the command line of the job that stores an array otherwise. */
+#include "app/cmd_array.h"
 #include "app/cmd_rewrite.h"
 
 #define FIELD(member) offsetof(slci_rewrite_arguments, member)
@@ -10,10 +11,13 @@ static const slci_arg repack_args[] = {
     {"chunk", 0, "SHAPE",
      "elements of a chunk in each dimension, such as 64,64,128, or none (default: as the data "
      "has it)",
-     FIELD(options), slci_arg_chunk, NULL},
+     FIELD(options.form), slci_arg_chunk, NULL},
+    {"filter", 0, "FILTER",
+     SLCI_FILTER_HELP "has it where HDF5 itself writes that, else deflate:4 (default: input)",
+     FIELD(options.form), slci_arg_filter, NULL},
     {"dtype", 0, "TYPE",
      "type of the elements, as numpy writes it: i1 to i8, u1 to u8, f2, f4, f8, c4 (half "
-     "precision), c8 or c16 (default: the data's)",
+     "precision), c8 or c16; > before it for big-endian (default: the data's, as it is stored)",
      FIELD(options), slci_arg_dtype, NULL},
     {"saturate", 0, NULL,
      "values that an integer type cannot hold become the nearest that it can, NaN 0 (default: the "
@@ -23,9 +27,9 @@ static const slci_arg repack_args[] = {
 
 static const char repack_usage[] =
     "usage: sluice repack IN.h5:/DATA[SLICE] -o OUT.h5:/DATA [options]\n\n"
-    "Writes an array, or a slice of one, in other chunks or as another type. Neither need fit\n"
-    "into memory.\n\n"
-    "  sluice repack in.h5:/data -o out.h5:/data --chunk 1,1024,1024 --dtype f4\n";
+    "Writes an array, or a slice of one, in other chunks, by another filter or as another type.\n"
+    "Neither need fit into memory.\n\n"
+    "  sluice repack in.h5:/data -o out.h5:/data --chunk 1,1024,1024 --filter zstd:3\n";
 
 slc_status slci_cmd_repack(slci_program *program, int argc, char *const *argv) {
     const slci_rewrite_command command = {

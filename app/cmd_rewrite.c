@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/cmd_array.h"
 #include "core/print.h"
 #include "core/units.h"
 
@@ -12,45 +13,13 @@
 
 /* ---- the values of single options --------------------------------------------------------- */
 
-/* Where whole numbers between commas go, and what each of them is. */
-typedef struct integer_list {
-    int64_t lowest, highest;
-    const char *what;
-    int64_t *values; /* [SLC_MAX_RANK] */
-    int *n;
-} integer_list;
-
-slc_status slci_arg_dataset(const char *text, void *field) {
-    return slci_dataset_name_parse(text, field);
-}
-
-/* "2,0,1": whole numbers of [lowest, highest], SLC_MAX_RANK at most. */
-static slc_status parse_list(const char *text, const integer_list *list) {
-    char word[32];
-    int n = 0;
-    for (const char *at = text; at != NULL;) {
-        const size_t length = strcspn(at, ",");
-        (void)slci_print(word, sizeof word, "%.*s", (int)(length < 31 ? length : 31), at);
-        if (n == SLC_MAX_RANK) {
-            return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s' names more than %d dimensions", text,
-                            SLC_MAX_RANK);
-        }
-        if (length > 31 ||
-            slci_parse_integer(word, list->lowest, list->highest, &list->values[n++]) != SLC_OK) {
-            return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s': '%s' is no %s", text, word, list->what);
-        }
-        at = at[length] == ',' ? at + length + 1 : NULL;
-    }
-    *list->n = n;
-    return SLC_OK;
-}
-
 slc_status slci_arg_axes(const char *text, void *field) {
     slc_rewrite_options *options = field;
     int64_t axes[SLC_MAX_RANK];
-    SLC_TRY(parse_list(text, &(integer_list){-SLC_MAX_RANK, SLC_MAX_RANK - 1,
-                                             "dimension; expected each one once, such as 2,0,1",
-                                             axes, &options->n_axes}));
+    const slci_integer_list list = {-SLC_MAX_RANK, SLC_MAX_RANK - 1,
+                                    "dimension; expected each one once, such as 2,0,1", axes,
+                                    &options->n_axes};
+    SLC_TRY(slci_integer_list_parse(text, &list));
     for (int d = 0; d < options->n_axes; d++) {
         options->axes[d] = (int)axes[d];
     }
@@ -67,31 +36,21 @@ slc_status slci_arg_dtype(const char *text, void *field) {
                  {"f2", SLC_F16}, {"f4", SLC_F32},  {"f8", SLC_F64}, {"c4", SLC_C32},
                  {"c8", SLC_C64}, {"c16", SLC_C128}};
     slc_rewrite_options *options = field;
-    const char *name = text + (text[0] == '<' ? 1 : 0);
+    const char *name = text + (text[0] == '<' || text[0] == '>' ? 1 : 0);
     for (size_t k = 0; k < sizeof types / sizeof types[0]; k++) {
         if (strcmp(name, types[k].name) == 0) {
             options->converts = true;
             options->dtype = types[k].dtype;
+            options->is_big_endian = text[0] == '>';
             return SLC_OK;
         }
     }
     return SLC_FAIL(
         SLC_ERROR_ARGUMENT,
         "'%.40s' is no type: expected i, u, f or c and the bytes of an element, as numpy "
-        "writes them: i1 to i8, u1 to u8, f2, f4, f8, c4, c8 or c16",
+        "writes them: i1 to i8, u1 to u8, f2, f4, f8, c4, c8 or c16, after < or > for the byte "
+        "order",
         text);
-}
-
-slc_status slci_arg_chunk(const char *text, void *field) {
-    slc_rewrite_options *options = field;
-    options->n_chunk = 0;
-    options->is_contiguous = strcmp(text, "none") == 0;
-    return options->is_contiguous
-               ? SLC_OK
-               : parse_list(text, &(integer_list){1, UINT32_MAX,
-                                                  "number of elements; expected none, or one for "
-                                                  "each dimension such as 64,64,128",
-                                                  options->chunk, &options->n_chunk});
 }
 
 /* ---- before the run ------------------------------------------------------------------------ */
@@ -126,13 +85,15 @@ static slc_status check_arguments(const slci_rewrite_command *command,
 static void summarise(const slci_rewrite_arguments *arguments, const slc_rewrite_result *result,
                       char summary[SUMMARY_BYTES]) {
     char bytes[SLCI_TEXT_BYTES];
+    char stored[SLCI_STORED_BYTES];
     char took[SLCI_TEXT_BYTES];
     slci_format_bytes(slc_layout_bytes(&result->out), bytes);
+    slci_format_stored(&result->stored, slc_layout_bytes(&result->out), stored);
     slci_format_seconds(result->total_seconds, took);
     (void)slci_print(summary, SUMMARY_BYTES,
-                     "%s %lld elements of %s, %s, in %s; passes %d, limited by %s", arguments->done,
-                     (long long)slc_layout_count(&result->out), slc_dtype_name(result->out.dtype),
-                     bytes, took, result->n_passes,
+                     "%s %lld elements of %s, %s%s, in %s; passes %d, limited by %s",
+                     arguments->done, (long long)slc_layout_count(&result->out),
+                     slc_dtype_name(result->out.dtype), bytes, stored, took, result->n_passes,
                      slc_bottleneck_name(slc_engine_bottleneck(&result->report)));
 }
 

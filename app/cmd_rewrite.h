@@ -30,10 +30,8 @@ SLC_MUST_USE slc_status slci_rewrite_command_run(const slci_rewrite_command *com
                                                  slci_program *program, int argc,
                                                  char *const *argv);
 
-/* Values of options. */
-SLC_MUST_USE slc_status slci_arg_dtype(const char *text, void *field);   /* slc_rewrite_options */
-SLC_MUST_USE slc_status slci_arg_axes(const char *text, void *field);    /* slc_rewrite_options */
-SLC_MUST_USE slc_status slci_arg_dataset(const char *text, void *field); /* slci_dataset_name */
-SLC_MUST_USE slc_status slci_arg_chunk(const char *text, void *field);   /* slc_rewrite_options */
+/* Values of options; the field is the slc_rewrite_options. SLC_ERROR_ARGUMENT. */
+SLC_MUST_USE slc_status slci_arg_dtype(const char *text, void *field);
+SLC_MUST_USE slc_status slci_arg_axes(const char *text, void *field);
 
 #endif

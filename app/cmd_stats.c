@@ -6,6 +6,7 @@
 #include "app/cmd_file.h"
 #include "app/cmd_run.h"
 #include "app/dataset_name.h"
+#include "app/machine.h"
 #include "app/stats.h"
 #include "app/stats_picture.h"
 #include "core/print.h"
@@ -23,6 +24,7 @@ typedef struct stats_arguments {
     slc_stats_number quantile_values[SLC_STATS_MOST_QUANTILES];
     double *edges;
     int64_t *bins;
+    slci_program *program;
     slci_run_arguments run;
 } stats_arguments;
 
@@ -149,21 +151,23 @@ static slc_status check_names(const stats_arguments *arguments) {
     return slci_check_file_names(&words, outputs, 1 + SLCI_RUN_FILES);
 }
 
+/* Of a --png that is given. */
 static slci_side_file png_file(const stats_arguments *arguments) {
     return (slci_side_file){.option = "--png",
                             .path = arguments->png_path,
-                            .overwrite = arguments->run.options.overwrite,
+                            .overwrite =
+                                slci_run_may_replace(&arguments->run.options, arguments->png_path),
                             .cancel = arguments->run.options.cancel};
 }
 
 static slc_status check_png(const stats_arguments *arguments) {
-    const slci_side_file file = png_file(arguments);
-    if (file.path == NULL) {
+    if (arguments->png_path == NULL) {
         return SLC_OK;
     }
     if (arguments->options.n_bins == 0) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "--png draws a histogram: add --histogram N");
     }
+    const slci_side_file file = png_file(arguments);
     return slci_side_file_check(&file);
 }
 
@@ -221,12 +225,14 @@ static void write_bytes(FILE *out, const void *context) {
     (void)fwrite(png->bytes, 1, (size_t)png->n_bytes, out);
 }
 
-static slc_status write_picture(const stats_arguments *arguments, const slc_stats_result *result) {
-    const slci_side_file file = png_file(arguments);
+static slc_status write_picture(const stats_arguments *arguments, slc_checkpoint *checkpoint,
+                                const slc_stats_result *result) {
     slci_png png;
-    if (file.path == NULL || arguments->run.options.dry_run) {
+    if (arguments->png_path == NULL) {
         return SLC_OK;
     }
+    slci_side_file file = png_file(arguments);
+    file.checkpoint = checkpoint;
     if (!result->has_bins) {
         slc_log_warning(arguments->run.options.log,
                         "%s is not written: there is no finite value, and so no histogram",
@@ -239,8 +245,27 @@ static slc_status write_picture(const stats_arguments *arguments, const slc_stat
     return status;
 }
 
-static slc_status report(slci_program *program, stats_arguments *arguments,
-                         const slc_stats_result *result) {
+/* The results are what was asked for, not a word about them: --quiet leaves them. */
+static slc_status say(const stats_arguments *arguments, const char *text) {
+    slci_program loud = *arguments->program;
+    loud.is_quiet = false;
+    return slci_run_say(&loud, &arguments->run, text);
+}
+
+static slc_status deliver(void *context, slc_checkpoint *checkpoint,
+                          const slc_stats_result *result) {
+    stats_arguments *arguments = context;
+    char *text = NULL;
+    slci_progress_finish(&arguments->program->progress);
+    SLC_TRY(write_picture(arguments, checkpoint, result));
+    SLC_TRY(arguments->is_json ? slc_stats_json(&arguments->options, result, &text)
+                               : slc_stats_text(&arguments->options, result, &text));
+    const slc_status status = say(arguments, text);
+    free(text);
+    return status;
+}
+
+static slc_status report(stats_arguments *arguments, const slc_stats_result *result) {
     slci_run_arguments *run = &arguments->run;
     const char *names[SLC_MAX_AXES];
     for (int a = 0; a < SLC_MAX_AXES; a++) {
@@ -249,22 +274,14 @@ static slc_status report(slci_program *program, stats_arguments *arguments,
     char *json = NULL;
     char *text = NULL;
     slc_status status = SLC_OK;
-    slci_progress_finish(&program->progress);
+    slci_progress_finish(&arguments->program->progress);
     SLC_TRY_GOTO(done, slc_stats_run_json(result, &json));
     fill_page(arguments, result, names, &run->page);
-    SLC_TRY_GOTO(done, write_picture(arguments, result));
     SLC_TRY_GOTO(done, slci_run_end(run, json));
     if (run->options.dry_run) {
         SLC_TRY_GOTO(done, slc_stats_plan_text(result, &text));
-    } else if (arguments->is_json) {
-        SLC_TRY_GOTO(done, slc_stats_json(&arguments->options, result, &text));
-    } else {
-        SLC_TRY_GOTO(done, slc_stats_text(&arguments->options, result, &text));
+        status = say(arguments, text);
     }
-    /* The results are what was asked for, not a word about them: --quiet leaves them. */
-    slci_program loud = *program;
-    loud.is_quiet = false;
-    status = slci_run_say(&loud, run, text);
 done:
     free(json);
     free(text);
@@ -278,12 +295,15 @@ static slc_status run_stats(slci_program *program, void *target) {
     SLC_TRY(check_arguments(arguments));
     SLC_TRY(make_room(arguments));
     SLC_TRY(slci_run_begin(program, &arguments->run));
+    arguments->program = program;
     options->run = arguments->run.options;
+    options->deliver = deliver;
+    options->deliver_context = arguments;
     options->in = (slc_array_name){.path = arguments->data.path,
                                    .dataset = arguments->data.dataset,
                                    .slice = arguments->data.slice};
     SLC_TRY(slc_stats_run(options, &result));
-    return report(program, arguments, &result);
+    return report(arguments, &result);
 }
 
 slc_status slci_cmd_stats(slci_program *program, int argc, char *const *argv) {

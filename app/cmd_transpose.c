@@ -1,5 +1,6 @@
 /* `sluice transpose`: the command line of the job that gives an array another order of
  * dimensions. */
+#include "app/cmd_array.h"
 #include "app/cmd_rewrite.h"
 
 #define FIELD(member) offsetof(slci_rewrite_arguments, member)
@@ -15,7 +16,10 @@ static const slci_arg transpose_args[] = {
     {"chunk", 0, "SHAPE",
      "elements of a chunk in each dimension of the result, such as 64,64,128, or none (default: "
      "the data's chunks in the new order)",
-     FIELD(options), slci_arg_chunk, NULL},
+     FIELD(options.form), slci_arg_chunk, NULL},
+    {"filter", 0, "FILTER",
+     SLCI_FILTER_HELP "has it where HDF5 itself writes that, else deflate:4 (default: input)",
+     FIELD(options.form), slci_arg_filter, NULL},
 };
 
 static const char transpose_usage[] =

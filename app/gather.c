@@ -126,6 +126,32 @@ static slc_status open_inputs(slci_gather_job *job) {
     return SLC_OK;
 }
 
+static slc_status settle_output(slci_gather_job *job) {
+    const slc_gather_options *o = job->options;
+    job->output.file =
+        (slc_h5_array_output){.path = o->out_path,
+                              .dataset = o->out,
+                              .layout = job->result.out,
+                              .template_path = o->data_path,
+                              .template_dataset = o->data,
+                              .keeps_type = true,
+                              .log = o->run.log,
+                              .overwrite = slci_run_may_replace(&o->run, o->out_path)};
+    const int n_before = job->result.axis < 0 ? 0 : job->result.axis;
+    const int n_after = job->result.axis < 0 ? 0 : job->result.data.rank - n_before - 1;
+    for (int d = 0; d < n_before; d++) {
+        job->output.file.origin[d] = slci_array_origin(&job->array, d);
+    }
+    for (int d = 0; d < n_after; d++) {
+        job->output.file.origin[n_before + job->list_rank + d] =
+            slci_array_origin(&job->array, n_before + 1 + d);
+    }
+    SLC_TRY(slci_array_output_settle(&job->output, &o->form));
+    slci_array_output_hold(&job->output, &job->machine);
+    job->result.stored = slci_array_output_stored(&job->output, NULL);
+    return o->run.dry_run ? SLC_OK : slc_h5_array_check(&job->output.file);
+}
+
 /* ---- running ---------------------------------------------------------------------------------- */
 
 static void report_progress(void *context, int64_t done_tiles, int64_t n_tiles) {
@@ -195,7 +221,11 @@ static slc_status write_result(slci_gather_job *job) {
     slc_sink *file = NULL;
     slc_sink *flat = NULL;
     slc_status status = SLC_OK;
-    SLC_TRY(slc_h5_array_create(&job->output, &file));
+    if (slci_machine_is_complete(&job->machine, &job->options->out_path, 1,
+                                 job->options->run.log)) {
+        return slc_checkpoint_finish(job->machine.checkpoint);
+    }
+    SLC_TRY(slc_h5_array_create(&job->output.file, &file));
     SLC_TRY_GOTO(done, slc_sink_flatten(file, &dims, &flat));
     const int64_t run_ns = slc_clock_ns();
     if (slc_layout_count(out) > 0) {
@@ -203,10 +233,10 @@ static slc_status write_result(slci_gather_job *job) {
         slc_trace_add_phase(job->options->run.trace, "gathering", run_ns);
     }
     const int64_t begin_ns = slc_clock_ns();
-    SLC_TRY_GOTO(done, slc_sink_commit(flat));
+    SLC_TRY_GOTO(done, slci_machine_commit(&job->machine, flat));
     job->result.write_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
+    job->result.stored = slci_array_output_stored(&job->output, file);
     slc_trace_add_phase(job->options->run.trace, "closing the file", begin_ns);
-    status = slc_checkpoint_finish(job->machine.checkpoint);
 done:
     slc_sink_destroy(flat);
     slc_sink_destroy(file);
@@ -227,19 +257,21 @@ static void add_totals(slci_gather_job *job) {
     (void)memcpy(result->device_name, job->machine.limits.name, sizeof result->device_name);
 }
 
+/* Where nothing fits, once more with less memory for encoding. */
+static slc_status plan(slci_gather_job *job) {
+    const slc_status status = slci_gather_plan(job);
+    return status == SLC_ERROR_NO_PLAN && slci_array_output_shrink(&job->output, &job->machine)
+               ? slci_gather_plan(job)
+               : status;
+}
+
 static slc_status run_job(slci_gather_job *job) {
     const slc_gather_options *o = job->options;
     const int64_t open_ns = slc_clock_ns();
     SLC_TRY(slci_machine_open(&o->run, &job->machine));
     slc_trace_add_phase(o->run.trace, "opening the device", open_ns);
     SLC_TRY(open_inputs(job));
-    job->output = (slc_h5_array_output){.path = o->out_path,
-                                        .dataset = o->out,
-                                        .layout = job->result.out,
-                                        .overwrite = o->run.overwrite};
-    if (!o->run.dry_run) {
-        SLC_TRY(slc_h5_array_check(&job->output));
-    }
+    SLC_TRY(settle_output(job));
     const int64_t begin_ns = slc_clock_ns();
     SLC_TRY(slci_gather_check(job));
     job->result.check_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
@@ -248,7 +280,7 @@ static slc_status run_job(slci_gather_job *job) {
         SLC_TRY(slci_gather_begin_checkpoint(job));
     }
     const int64_t plan_ns = slc_clock_ns();
-    SLC_TRY(slci_gather_plan(job));
+    SLC_TRY(plan(job));
     slc_trace_add_phase(o->run.trace, "planning", plan_ns);
     slci_gather_take(job, slci_gather_fastest(job));
     if (!o->run.dry_run) {

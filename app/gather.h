@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "app/array_form.h"
 #include "app/run_options.h"
 #include "core/layout.h"
 #include "core/slice.h"
@@ -35,6 +36,7 @@ typedef struct slc_gather_options {
     int axis; /* dimension of the data that is indexed; -1 is the last one, and so on */
     /* The list's last dimension holds full coordinates, and `axis` means nothing. */
     bool is_coordinates;
+    slc_array_form form; /* zeros: in one piece; with chunks but no filter, the data's filter */
     slc_run_options run; /* run.sparse: what is done with the data, SLC_SPARSE_STREAMED included */
 } slc_gather_options;
 
@@ -51,7 +53,8 @@ typedef struct slc_gather_way {
 /* What the run did; plain data. */
 typedef struct slc_gather_result {
     slc_layout data, index, out; /* as in the files */
-    int axis;                    /* from 0; -1: coordinates */
+    slc_array_stored stored;
+    int axis; /* from 0; -1: coordinates */
     int64_t n_index;
     slc_sparse_choice sparse; /* what was done with the data */
     char why[256];            /* one sentence: why this way */
@@ -65,8 +68,8 @@ typedef struct slc_gather_result {
     bool is_resumed; /* an earlier run was continued; what was moved counts this run alone */
     char device_name[128];
     slc_run_memory memory; /* planned: the plan's, and the readers' chunk caches */
-    int64_t chunks_read, chunks_decoded, bytes_stored;
-    slc_run_reader reader; /* of the data */
+    int64_t chunks_read, chunks_decoded, bytes_stored; /* of data and list */
+    slc_run_reader reader;                             /* of the data */
     double total_seconds, check_seconds, write_seconds;
 } slc_gather_result;
 

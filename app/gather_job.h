@@ -5,6 +5,7 @@
 #define SLC_APP_GATHER_JOB_H
 
 #include "app/array_job.h"
+#include "app/array_output.h"
 #include "app/gather.h"
 #include "app/machine.h"
 #include "core/flatten.h"
@@ -30,7 +31,7 @@ typedef struct slci_gather_job {
     slc_source *list;               /* the same, [n_index] or [n_index, coordinates] */
     int list_rank;                  /* dimensions of `index` that `list` has as one */
     double data_share, index_share; /* of each array, stored bytes for one decoded byte */
-    slc_h5_array_output output;
+    slci_array_output output;
     int64_t cache_bytes; /* reserved */
     int64_t check_bytes; /* that the check of the list took */
     slc_gather_map *map; /* where the list points; NULL: it is not checked yet */

@@ -43,6 +43,30 @@ static void set_units(const slci_gather_job *job, const slci_gather_candidate *c
     }
 }
 
+/* The same of the result's chunks, where they are encoded. The list's dimensions are one to the job,
+ * in which its first dimension's chunks are the units. */
+static void set_out_units(const slci_gather_job *job, const slci_gather_candidate *candidate,
+                          slc_plan_request *request) {
+    const slc_h5_array_output *file = &job->output.file;
+    const int *axes = candidate->job.operands[SLC_GATHER_OUT].axes;
+    const int first = job->result.axis < 0 ? 0 : job->result.axis;
+    request->rates.write_bytes_per_s = slci_array_output_rate(&job->output, &job->machine);
+    if (!slc_h5_array_is_filtered(file)) {
+        return;
+    }
+    for (int d = 0, flat = 0; d < file->layout.rank; flat++) {
+        const int n = flat == first ? job->list_rank : 1; /* dimensions that are this one */
+        int64_t unit = n > 0 ? file->chunk[d] : 1;
+        for (int k = 1; k < n; k++) {
+            unit *= file->layout.shape[d + k];
+        }
+        if (axes[flat] >= 0 && unit > 1) {
+            request->out_unit[axes[flat]] = unit;
+        }
+        d += n;
+    }
+}
+
 /* Seconds to see that one index does not point into the tile of data at hand, by one thread of the
  * host (measured: 2 to 4e-9 on a Xeon with its memory shared) and by a card (8 bytes at an H200's
  * 4e12 a second). */
@@ -104,6 +128,7 @@ static slc_status plan_candidate(const slci_gather_job *job, slc_sparse_choice s
     planned->stored_share[SLC_GATHER_DATA] = job->data_share;
     planned->stored_share[SLC_GATHER_INDEX] = job->index_share;
     set_units(job, candidate, planned);
+    set_out_units(job, candidate, planned);
     if (is_ordered) {
         planned->seconds_per_tile = slc_gather_sweep_seconds(&candidate->setup);
         planned->rates.mapped_touches_per_s = SLC_GATHER_ORDERED_TOUCHES_PER_S;

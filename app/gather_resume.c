@@ -38,7 +38,7 @@ slc_status slci_gather_begin_checkpoint(slci_gather_job *job) {
     slc_fingerprint_add_text(&print, "data", job->data->identity);
     slc_fingerprint_add_text(&print, "index", job->index->identity);
     slc_fingerprint_add_i64(&print, "axis", job->result.axis);
-    slc_fingerprint_add_text(&print, "output dataset", job->options->out);
+    slci_array_output_add_to(&job->output, &print);
     const slc_checkpoint_client client = {.context = job,
                                           .bytes = kept_bytes,
                                           .save = keep,

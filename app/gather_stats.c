@@ -23,6 +23,15 @@ static void write_shape(slci_json *json, const char *key, const slc_layout *layo
     slci_json_close(json, ']');
 }
 
+static void write_chunk(slci_json *json, const slc_gather_result *result) {
+    const int rank = result->stored.chunk[0] > 0 ? result->out.rank : 0;
+    slci_json_open(json, "chunk", '[');
+    for (int d = 0; d < rank; d++) {
+        slci_json_i64(json, NULL, result->stored.chunk[d]);
+    }
+    slci_json_close(json, ']');
+}
+
 static void write_ways(slci_json *json, const slc_gather_result *result) {
     slci_json_open(json, "placements", '{');
     for (int w = 0; w < SLC_GATHER_WAYS; w++) {
@@ -89,6 +98,8 @@ static void write_stats(slci_json *json, const slc_gather_result *result) {
     write_shape(json, "data_shape", &result->data);
     write_shape(json, "index_shape", &result->index);
     write_shape(json, "shape", &result->out);
+    write_chunk(json, result);
+    slci_stats_stored(json, &result->stored, slc_layout_bytes(&result->out));
     slci_json_text(json, "placement", slc_sparse_choice_name(result->sparse));
     slci_json_text(json, "placement_why", result->why);
     write_plan(json, result);
@@ -112,6 +123,15 @@ static void shape_line(FILE *out, const char *name, const slc_layout *layout) {
     char bytes[SLCI_TEXT_BYTES];
     slci_format_bytes(slc_layout_bytes(layout), bytes);
     (void)fprintf(out, "  %-22s %s of %s, %s\n", name, text, slc_dtype_name(layout->dtype), bytes);
+}
+
+static void chunk_line(FILE *out, const slc_gather_result *result) {
+    const int rank = result->stored.chunk[0] > 0 ? result->out.rank : 0;
+    for (int d = 0; d < rank; d++) {
+        (void)fprintf(out, d == 0 ? "  %-22s %lld" : "%s%lld", d == 0 ? "in chunks of" : " x ",
+                      (long long)result->stored.chunk[d]);
+    }
+    (void)fprintf(out, "%s", rank > 0 ? "\n" : "");
 }
 
 /* Extents and counts along the axes: "1024 index x 65536 data". */
@@ -144,6 +164,8 @@ static void plan_to(FILE *out, const void *context) {
     shape_line(out, "data", &result->data);
     shape_line(out, "indices", &result->index);
     shape_line(out, "result", &result->out);
+    chunk_line(out, result);
+    slci_stats_filter_line(out, &result->stored);
     (void)fprintf(out, "  %-22s %s, %s\n", "data is", slc_sparse_choice_name(result->sparse),
                   result->why);
     touches_line(out, result);

@@ -34,13 +34,42 @@ void slc_image_options_init(slc_image_options *options) {
 
 /* ---- opening ---------------------------------------------------------------------------------- */
 
+/* The pictures, and behind them the PSF. */
+static int count_files(const slc_image_options *o) {
+    return o->n_outputs + (o->psf_path != NULL ? 1 : 0);
+}
+
+static const char *path_of(const slc_image_options *o, int i) {
+    return i == o->n_outputs ? o->psf_path : o->outputs[i];
+}
+
+/* Of a run that had named some of its outputs and is resumed, these may be replaced. */
+static slc_status check_made(const slc_image_options *o, bool *has_made) {
+    int n_made = 0;
+    const int n_files = count_files(o);
+    for (int i = 0; i < n_files; i++) {
+        n_made += slci_run_may_replace(&o->run, path_of(o, i)) ? 1 : 0;
+    }
+    for (int i = 0; i < n_files && n_made > 0; i++) {
+        if (!slci_run_may_replace(&o->run, path_of(o, i))) {
+            SLC_TRY(slc_outfile_check(path_of(o, i), false, 0));
+        }
+    }
+    *has_made = n_made > 0;
+    return SLC_OK;
+}
+
 /* A format that was not built in, or cannot hold this picture, is a wrong choice of output, whereas
  * "unsupported" is said of input. */
 static slc_status check_outputs(const slc_image_options *o) {
     slc_image_meta meta;
+    bool may_replace = o->run.overwrite;
     slci_image_meta_start(o, &meta);
+    if (!may_replace) {
+        SLC_TRY(check_made(o, &may_replace));
+    }
     const slc_status status =
-        slc_image_files_check(o->outputs, o->n_outputs, o->psf_path, &meta, o->run.overwrite);
+        slc_image_files_check(o->outputs, o->n_outputs, o->psf_path, &meta, may_replace);
     return status == SLC_ERROR_UNSUPPORTED ? SLC_ERROR_ARGUMENT : status;
 }
 
@@ -440,34 +469,52 @@ static void report_written(const slc_image_options *o, int n_done, int n_files) 
     }
 }
 
+/* Writes all pictures, but for their names. */
+static slc_status stage_outputs(slci_image_job *job, slc_outfile *files, int n_files) {
+    const slc_image_options *o = job->options;
+    const slc_image_meta *meta = &job->result.meta;
+    const slc_image_meta psf = psf_meta(o, meta);
+    for (int i = 0; i < n_files; i++) {
+        const bool is_psf = i == o->n_outputs;
+        const slc_image_output output = {.path = path_of(o, i),
+                                         .meta = is_psf ? &psf : meta,
+                                         .image = is_psf ? job->psf : job->image};
+        const bool may_replace = slci_run_may_replace(&o->run, output.path);
+        report_written(o, i, n_files);
+        SLC_TRY(slc_image_file_stage(&output, may_replace, o->run.log, &files[i]));
+        SLC_TRY(slc_outfile_prepare(&files[i]));
+    }
+    return SLC_OK;
+}
+
 /* All pictures are complete on the disk before the first gets its name. */
 static slc_status write_outputs(slci_image_job *job) {
     const slc_image_options *o = job->options;
-    slc_image_meta *meta = &job->result.meta;
-    finish_meta(job, meta);
-    const slc_image_meta psf = psf_meta(o, meta);
-    const int n_files = o->n_outputs + (o->psf_path != NULL ? 1 : 0);
+    const int n_files = count_files(o);
     slc_outfile *files = calloc((size_t)n_files + 1, sizeof *files);
+    const char **paths = calloc((size_t)n_files + 1, sizeof *paths);
     slc_status status = SLC_OK;
-    if (files == NULL) {
-        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory to write %d outputs", n_files);
+    if (files == NULL || paths == NULL) {
+        SLC_TRY_GOTO(done, SLC_FAIL(SLC_ERROR_MEMORY, "no memory to write %d outputs", n_files));
     }
     for (int i = 0; i < n_files; i++) {
-        const bool is_psf = i == o->n_outputs;
-        const slc_image_output output = {.path = is_psf ? o->psf_path : o->outputs[i],
-                                         .meta = is_psf ? &psf : meta,
-                                         .image = is_psf ? job->psf : job->image};
-        report_written(o, i, n_files);
-        SLC_TRY_GOTO(done, slc_image_file_stage(&output, o->run.overwrite, o->run.log, &files[i]));
+        paths[i] = path_of(o, i);
     }
-    SLC_TRY_GOTO(done, slc_outfile_commit_all(files, n_files));
+    if (!slci_machine_is_complete(&job->machine, paths, n_files, o->run.log)) {
+        SLC_TRY_GOTO(done, stage_outputs(job, files, n_files));
+        for (int i = 0; i < n_files; i++) {
+            paths[i] = files[i].temporary_path;
+        }
+        SLC_TRY_GOTO(done, slc_checkpoint_settle(job->machine.checkpoint, paths, n_files));
+        SLC_TRY_GOTO(done, slc_outfile_commit_all(files, n_files));
+    }
     report_written(o, n_files, n_files);
-    meta->plane_beam = NULL;
 done:
-    for (int i = 0; i < n_files; i++) {
+    for (int i = 0; i < n_files && files != NULL; i++) {
         slc_outfile_abandon(&files[i]);
     }
     free(files);
+    free((void *)paths);
     return status;
 }
 
@@ -489,7 +536,9 @@ static slc_status compute(slci_image_job *job) {
     slci_image_find_peak(job, slci_image_leading_plane(job));
     slci_image_warn_of_losses(job);
     const int64_t begin_ns = slc_clock_ns();
+    finish_meta(job, &job->result.meta);
     SLC_TRY(write_outputs(job));
+    job->result.meta.plane_beam = NULL; /* the job's own */
     job->result.write_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
     slc_trace_add_phase(trace, "writing files", begin_ns);
     return slc_checkpoint_finish(job->machine.checkpoint);

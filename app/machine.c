@@ -98,6 +98,31 @@ void slci_machine_close(slci_machine *machine) {
     *machine = (slci_machine){0};
 }
 
+/* ---- outputs --------------------------------------------------------------------------------- */
+
+bool slci_run_may_replace(const slc_run_options *options, const char *path) {
+    return options->overwrite || (options->resume && options->checkpoint_path != NULL &&
+                                  slc_checkpoint_has_made(options->checkpoint_path, path));
+}
+
+bool slci_machine_is_complete(const slci_machine *machine, const char *const *paths, int n_paths,
+                              slc_log *log) {
+    if (!slc_checkpoint_is_complete(machine->checkpoint, paths, n_paths)) {
+        return false;
+    }
+    slc_log_note(log, "%s%s complete: the run before was stopped after that",
+                 n_paths > 1 ? "the outputs are" : paths[0], n_paths > 1 ? "" : " is");
+    return true;
+}
+
+slc_status slci_machine_commit(slci_machine *machine, slc_sink *output) {
+    const char *path = NULL;
+    SLC_TRY(slc_sink_prepare(output, &path));
+    SLC_TRY(slc_checkpoint_settle(machine->checkpoint, &path, 1));
+    SLC_TRY(slc_sink_commit(output));
+    return slc_checkpoint_finish(machine->checkpoint);
+}
+
 /* ---- what is left, and what is needed -------------------------------------------------------- */
 
 void slci_machine_take_stock(const slci_machine *machine, slc_run_memory *memory) {

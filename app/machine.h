@@ -13,6 +13,7 @@
 #include "core/budget.h"
 #include "core/device.h"
 #include "core/pool.h"
+#include "core/source.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,6 +49,18 @@ bool slci_machine_hold(slci_machine *machine, int64_t bytes, const char *what);
 int64_t slci_machine_held_bytes(const slci_machine *machine);
 int64_t slci_machine_left_bytes(const slci_machine *machine);
 int64_t slci_machine_ram_for(const slci_machine *machine, int64_t bytes);
+
+/* Whether a run with these options may write its output `path` over a file: it was told so, or that
+ * file is the same output, which the run that it resumes had given its name before it was killed. */
+bool slci_run_may_replace(const slc_run_options *options, const char *path);
+
+/* Of a begun checkpoint: whether the run that is resumed had come to its end, with the outputs paths
+ * [n_paths]; says so. Then nothing is left but slc_checkpoint_finish. */
+bool slci_machine_is_complete(const slci_machine *machine, const char *const *paths, int n_paths,
+                              slc_log *log);
+
+/* The end of a job that has one output: gives it its name and removes the checkpoint. */
+SLC_MUST_USE slc_status slci_machine_commit(slci_machine *machine, slc_sink *output);
 
 /* What the run was given and took so far; the plan's numbers are left as they are. */
 void slci_machine_take_stock(const slci_machine *machine, slc_run_memory *memory);

@@ -75,7 +75,15 @@ static void prepare(own_run *self) {
                  sizeof self->result.device_name);
 }
 
+/* All outputs are whole before the first gets its name. */
 static slc_status commit_outputs(const own_run *self) {
+    const char *paths[SLC_MAX_OPERANDS] = {NULL};
+    for (int o = 0; o < self->job.n_operands; o++) {
+        if (self->own->bindings[o].sink != NULL) {
+            SLC_TRY(slc_sink_prepare(self->own->bindings[o].sink, &paths[o]));
+        }
+    }
+    SLC_TRY(slc_checkpoint_settle(self->machine.checkpoint, paths, self->job.n_operands));
     for (int o = 0; o < self->job.n_operands; o++) {
         if (self->own->bindings[o].sink != NULL) {
             SLC_TRY(slc_sink_commit(self->own->bindings[o].sink));

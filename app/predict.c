@@ -40,7 +40,7 @@ static slc_status open_output(slci_predict_job *job) {
     const slc_uvh5_copy_options options = {.in_path = o->in_path,
                                            .out_path = o->run.dry_run ? NULL : o->out_path,
                                            .staging_bytes = o->run.ram_bytes / STAGING_SHARE,
-                                           .overwrite = o->run.overwrite,
+                                           .overwrite = slci_run_may_replace(&o->run, o->out_path),
                                            .log = o->run.log};
     SLC_TRY(slc_uvh5_copy_open(&options, &job->output));
     const slc_uvh5_copy_info *info = slc_uvh5_copy_get_info(job->output);
@@ -185,6 +185,10 @@ static slc_status execute(slci_predict_job *job) {
 static slc_status write_result(slci_predict_job *job) {
     slc_trace *trace = job->options->run.trace;
     int64_t begin_ns = slc_clock_ns();
+    if (slci_machine_is_complete(&job->machine, &job->options->out_path, 1,
+                                 job->options->run.log)) {
+        return slc_checkpoint_finish(job->machine.checkpoint);
+    }
     SLC_TRY(slc_uvh5_copy_begin(job->output));
     job->result.copy_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
     slc_trace_add_phase(trace, "copying the header", begin_ns);
@@ -194,10 +198,10 @@ static slc_status write_result(slci_predict_job *job) {
         slc_trace_add_phase(trace, "predicting", run_ns);
     }
     begin_ns = slc_clock_ns();
-    SLC_TRY(slc_sink_commit(job->output));
+    SLC_TRY(slci_machine_commit(&job->machine, job->output));
     job->result.write_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
     slc_trace_add_phase(trace, "closing the file", begin_ns);
-    return slc_checkpoint_finish(job->machine.checkpoint);
+    return SLC_OK;
 }
 
 static void add_totals(slci_predict_job *job) {

@@ -58,31 +58,39 @@ static slc_status shape_output(slci_rewrite_job *job) {
     return slc_layout_dense(dtype, in->rank, shape, &job->result.out);
 }
 
-/* The chunks that are asked for; else those of the input, in their new order. */
-static slc_status choose_chunks(slci_rewrite_job *job) {
-    const slc_rewrite_options *o = job->options;
-    const slc_layout *out = &job->result.out;
-    if (o->n_chunk != 0 && o->n_chunk != out->rank) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "--chunk names %d dimensions, but the result has %d of them", o->n_chunk,
-                        out->rank);
-    }
+static void find_input_chunks(slci_rewrite_job *job) {
+    int64_t *chunk = job->result.in_chunk;
     bool is_chunked = false;
-    for (int d = 0; d < out->rank; d++) {
-        job->result.in_chunk[d] = slci_array_unit(&job->data, d);
-        is_chunked = is_chunked || job->result.in_chunk[d] > 0;
+    for (int d = 0; d < job->result.in.rank; d++) {
+        chunk[d] = slci_array_unit(&job->data, d);
+        is_chunked = is_chunked || chunk[d] > 0;
     }
-    for (int d = 0; d < out->rank && is_chunked; d++) {
-        job->result.in_chunk[d] = slc_max_i64(job->result.in_chunk[d], 1);
+    for (int d = 0; d < job->result.in.rank && is_chunked; d++) {
+        chunk[d] = slc_max_i64(chunk[d], 1);
     }
-    const bool has_chunks = o->n_chunk != 0 || (is_chunked && !o->is_contiguous);
-    for (int d = 0; d < out->rank; d++) {
-        const int64_t extent = slc_max_i64(out->shape[d], 1);
-        const int64_t wanted =
-            o->n_chunk != 0 ? o->chunk[d] : job->result.in_chunk[job->result.order[d]];
-        job->result.out_chunk[d] = has_chunks ? slc_min_i64(wanted, extent) : 0;
+}
+
+/* The form that is asked for; else chunks and filter of the input, the chunks in their new order. */
+static slc_status settle_output(slci_rewrite_job *job) {
+    const slc_rewrite_options *o = job->options;
+    job->output.file =
+        (slc_h5_array_output){.path = o->out_path,
+                              .dataset = o->out,
+                              .layout = job->result.out,
+                              .template_path = o->in.path,
+                              .template_dataset = o->in.dataset,
+                              .keeps_type = !o->converts,
+                              .is_big_endian = o->converts && o->is_big_endian,
+                              .log = o->run.log,
+                              .overwrite = slci_run_may_replace(&o->run, o->out_path)};
+    for (int d = 0; d < job->result.out.rank; d++) {
+        job->output.file.chunk[d] = job->result.in_chunk[job->result.order[d]];
+        job->output.file.origin[d] = slci_array_origin(&job->data, job->result.order[d]);
     }
-    return SLC_OK;
+    SLC_TRY(slci_array_output_settle(&job->output, &o->form));
+    slci_array_output_hold(&job->output, &job->machine);
+    job->result.stored = slci_array_output_stored(&job->output, NULL);
+    return o->run.dry_run ? SLC_OK : slc_h5_array_check(&job->output.file);
 }
 
 /* As the passes see it all: of one dimension at least. */
@@ -110,14 +118,9 @@ static slc_status open_input(slci_rewrite_job *job) {
         slc_layout_dense(job->data.file->fields[0].dtype, in->rank, in->shape, &job->result.in));
     SLC_TRY(choose_order(job));
     SLC_TRY(shape_output(job));
-    SLC_TRY(choose_chunks(job));
+    find_input_chunks(job);
     SLC_TRY(set_shapes(job));
-    job->output = (slc_h5_array_output){.path = o->out_path,
-                                        .dataset = o->out,
-                                        .layout = job->result.out,
-                                        .overwrite = o->run.overwrite};
-    memcpy(job->output.chunk, job->result.out_chunk, sizeof job->output.chunk);
-    return o->run.dry_run ? SLC_OK : slc_h5_array_check(&job->output);
+    return settle_output(job);
 }
 
 /* ---- running ---------------------------------------------------------------------------------- */
@@ -184,7 +187,11 @@ static slc_status write_result(slci_rewrite_job *job) {
     slc_sink *file = NULL;
     slc_sink *flat = NULL;
     slc_status status = SLC_OK;
-    SLC_TRY(slc_h5_array_create(&job->output, &file));
+    if (slci_machine_is_complete(&job->machine, &job->options->out_path, 1,
+                                 job->options->run.log)) {
+        return slc_checkpoint_finish(job->machine.checkpoint);
+    }
+    SLC_TRY(slc_h5_array_create(&job->output.file, &file));
     if (job->result.out.rank == 0) {
         SLC_TRY_GOTO(done, slc_sink_flatten(file, &none, &flat));
     }
@@ -192,10 +199,10 @@ static slc_status write_result(slci_rewrite_job *job) {
         SLC_TRY_GOTO(done, run_passes(job, flat != NULL ? flat : file));
     }
     const int64_t begin_ns = slc_clock_ns();
-    SLC_TRY_GOTO(done, slc_sink_commit(file));
+    SLC_TRY_GOTO(done, slci_machine_commit(&job->machine, file));
     job->result.write_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
+    job->result.stored = slci_array_output_stored(&job->output, file);
     slc_trace_add_phase(job->options->run.trace, "closing the file", begin_ns);
-    status = slc_checkpoint_finish(job->machine.checkpoint);
 done:
     slc_sink_destroy(flat);
     slc_sink_destroy(file);
@@ -225,6 +232,14 @@ static void add_totals(slci_rewrite_job *job) {
     (void)memcpy(result->device_name, job->machine.limits.name, sizeof result->device_name);
 }
 
+/* Where nothing fits, once more with less memory for encoding. */
+static slc_status plan(slci_rewrite_job *job) {
+    const slc_status status = slci_rewrite_plan(job);
+    return status == SLC_ERROR_NO_PLAN && slci_array_output_shrink(&job->output, &job->machine)
+               ? slci_rewrite_plan(job)
+               : status;
+}
+
 static slc_status run_job(slci_rewrite_job *job) {
     const slc_run_options *run = &job->options->run;
     const int64_t open_ns = slc_clock_ns();
@@ -235,7 +250,7 @@ static slc_status run_job(slci_rewrite_job *job) {
         SLC_TRY(slci_rewrite_begin_checkpoint(job));
     }
     const int64_t plan_ns = slc_clock_ns();
-    SLC_TRY(slci_rewrite_plan(job));
+    SLC_TRY(plan(job));
     slc_trace_add_phase(run->trace, "planning", plan_ns);
     slci_rewrite_take(job);
     if (!run->dry_run) {

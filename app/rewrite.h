@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "app/array_form.h"
 #include "app/array_name.h"
 #include "app/run_options.h"
 #include "core/layout.h"
@@ -35,11 +36,11 @@ typedef struct slc_rewrite_options {
     /* Dimension d of the output is dimension axes[d] of the input (of its slice), each once; below 0
      * counted from the end. */
     int axes[SLC_MAX_RANK];
-    int n_chunk; /* 0: the input's chunks in the new order; else one a dimension of the output */
-    int64_t chunk[SLC_MAX_RANK]; /* elements; more than the dimension has: all of it */
-    bool is_contiguous;          /* no chunks */
-    bool converts;               /* elements become `dtype`, by the rules of core/convert.h */
+    slc_array_form form; /* zeros: the input's chunks in the new order, and its filter */
+    bool converts;       /* elements become `dtype`, by the rules of core/convert.h */
     slc_dtype dtype;
+    /* With `converts`, in the file; without, the type stays as the data's file has it. */
+    bool is_big_endian;
     bool saturates; /* to integers: a value out of range becomes the nearest, instead of an error */
     slc_run_options run;
 } slc_rewrite_options;
@@ -66,9 +67,9 @@ typedef struct slc_rewrite_pass {
 typedef struct slc_rewrite_result {
     slc_layout in, out;
     int order[SLC_MAX_RANK];
-    int64_t in_chunk[SLC_MAX_RANK];  /* of the dimensions of `in`; zeros: none */
-    int64_t out_chunk[SLC_MAX_RANK]; /* of `out` */
-    int n_passes;                    /* 0: there are no elements */
+    int64_t in_chunk[SLC_MAX_RANK]; /* of the dimensions of `in`; zeros: none */
+    slc_array_stored stored;
+    int n_passes; /* 0: there are no elements */
     slc_rewrite_pass pass[SLC_REWRITE_PASSES];
     slc_rewrite_store store;
     int64_t store_bytes;
@@ -78,9 +79,9 @@ typedef struct slc_rewrite_result {
     bool is_resumed;
     char device_name[128];
     slc_run_memory memory;
-    int64_t chunks_read, chunks_decoded, bytes_stored;
-    slc_run_reader reader; /* of the data */
-    int64_t n_infinite;    /* elements that were finite before their conversion */
+    int64_t chunks_read, chunks_decoded, bytes_stored; /* of the data */
+    slc_run_reader reader;                             /* of the data */
+    int64_t n_infinite; /* elements that were finite before their conversion */
     double total_seconds, write_seconds;
 } slc_rewrite_result;
 

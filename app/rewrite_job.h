@@ -5,6 +5,7 @@
 #define SLC_APP_REWRITE_JOB_H
 
 #include "app/array_job.h"
+#include "app/array_output.h"
 #include "app/machine.h"
 #include "app/rewrite.h"
 #include "io/h5_array.h"
@@ -19,6 +20,7 @@ typedef struct slci_rewrite_pass {
     slc_execution execution;
     slc_plan plan;
     int64_t cache_bytes; /* of decoded chunks that the input's reader keeps; not in the plan */
+    int64_t cache_rows;  /* of chunks along the outermost loop; 0: none is kept */
     int64_t most_reads, most_writes;
 } slci_rewrite_pass;
 
@@ -36,7 +38,7 @@ typedef struct slci_rewrite_job {
     slci_machine machine;
     slci_array data;
     slc_source *source; /* data.source; with one dimension where that has none */
-    slc_h5_array_output output;
+    slci_array_output output;
     slc_layout in, out; /* as the passes see them: of rank 1 at least */
     int order[SLC_MAX_RANK];
     int64_t in_unit[SLC_MAX_RANK]; /* in which input and output are best cut, by their dimensions */

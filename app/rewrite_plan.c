@@ -40,6 +40,10 @@ static void run_units(const slc_layout *layout, const int64_t *chunk, int64_t *u
     }
 }
 
+static bool is_encoded(const slci_rewrite_job *job) {
+    return slc_h5_array_is_filtered(&job->output.file);
+}
+
 static void set_units(slci_rewrite_job *job) {
     if (job->result.in.rank == 0) {
         return;
@@ -49,7 +53,11 @@ static void set_units(slci_rewrite_job *job) {
     } else {
         run_units(&job->in, job->result.in_chunk, job->in_unit);
     }
-    run_units(&job->out, job->result.out_chunk, job->out_unit);
+    if (is_encoded(job)) {
+        memcpy(job->out_unit, job->output.file.chunk, sizeof job->out_unit);
+    } else {
+        run_units(&job->out, job->output.file.chunk, job->out_unit);
+    }
 }
 
 /* Tiles that share the unit of one dimension that most tiles share. */
@@ -107,33 +115,78 @@ typedef struct pass_request {
     slc_permute_request permute;
     double stored_share;
     int64_t host_bytes; /* that are not there for the pass */
+    double write_rate;  /* 0: that of the machine */
 } pass_request;
 
-/* Plans again with the chunks of one row kept decoded, where that keeps them from being decoded more
- * often than is allowed. */
-static slc_status plan_with_cache(const slci_rewrite_job *job, slci_rewrite_pass *pass) {
-    const int outer = pass->plan.order[0];
-    slc_plan_request request = pass->execution.request;
-    slc_plan plan;
+/* Rows of chunks that are kept decoded where there is room: that of the tiles under way, and the next,
+ * into which some of them may reach. */
+#define MOST_KEPT_ROWS 2
+
+/* The dimension of the output that an axis is of. */
+static int dim_of_axis(const slci_rewrite_pass *pass, int axis) {
     int d = 0;
-    while (pass->setup.axis_of[d] != outer) {
+    while (pass->setup.axis_of[d] != axis) {
         d++;
     }
-    const int64_t bytes = slci_array_row_bytes(&job->data, pass->setup.request.order[d]);
-    if (bytes == 0 || bytes > request.host_budget_bytes - pass->plan.smallest_host_bytes) {
+    return d;
+}
+
+/* The input's chunks along an axis. */
+static int64_t unit_of_axis(const slci_rewrite_pass *pass, int axis) {
+    const slc_permute_request *request = &pass->setup.request;
+    return slc_max_i64(request->in_unit[request->order[dim_of_axis(pass, axis)]], 1);
+}
+
+/* Rows of chunks that a tile reaches into along its outermost loop, at most. */
+static int64_t rows_of_tile(const slci_rewrite_pass *pass, const slc_plan *plan) {
+    const int64_t unit = unit_of_axis(pass, plan->order[0]);
+    const int64_t tile = plan->tile[plan->order[0]];
+    return unit % tile == 0 || tile % unit == 0 ? slc_ceil_div(tile, unit) : tile / unit + 2;
+}
+
+/* Whether a plan makes do with so many rows along the loop of the pass that is outermost now; another
+ * loop would need other rows. */
+static bool fits_rows(const slci_rewrite_pass *pass, const slc_plan *plan, int64_t n_rows) {
+    return plan->order[0] == pass->plan.order[0] && rows_of_tile(pass, plan) <= n_rows;
+}
+
+/* Plans with so many rows kept, with tiles of one row where larger ones would need more of them. */
+static slc_status plan_with_rows(const slci_rewrite_pass *pass, slc_plan_request *request,
+                                 int64_t n_rows, slc_plan *plan) {
+    const int outer = pass->plan.order[0];
+    request->unit_is_kept = true;
+    SLC_TRY(slc_plan_make(&pass->job, request, plan));
+    if (plan->order[0] != outer || fits_rows(pass, plan, n_rows)) {
         return SLC_OK;
     }
-    request.host_budget_bytes -= bytes;
-    request.unit_is_kept = true;
-    SLC_TRY(slc_plan_make(&pass->job, &request, &plan));
-    /* What is kept is a row along the outermost loop; another order would need another row. */
-    if (plan.order[0] != outer) {
-        return SLC_OK;
+    request->force_tile[outer] = slc_min_i64(unit_of_axis(pass, outer), plan->tile[outer]);
+    return slc_plan_make(&pass->job, request, plan);
+}
+
+/* Plans again with the chunks of a row or two kept decoded, where that keeps them from being decoded
+ * more often than is allowed. */
+static slc_status plan_with_cache(const slci_rewrite_job *job, slci_rewrite_pass *pass) {
+    const slc_plan_request *first = &pass->execution.request;
+    const int64_t left = first->host_budget_bytes - pass->plan.smallest_host_bytes;
+    const int from = pass->setup.request.order[dim_of_axis(pass, pass->plan.order[0])];
+    const int64_t row_bytes = slci_array_row_bytes(&job->data, from);
+    for (int64_t n_rows = row_bytes > 0 ? MOST_KEPT_ROWS : 0; n_rows > 0; n_rows--) {
+        slc_plan_request request = *first;
+        slc_plan plan;
+        if (row_bytes > left / n_rows) {
+            continue;
+        }
+        request.host_budget_bytes -= n_rows * row_bytes;
+        SLC_TRY(plan_with_rows(pass, &request, n_rows, &plan));
+        if (fits_rows(pass, &plan, n_rows)) {
+            pass->execution.request = request;
+            pass->plan = plan;
+            pass->cache_bytes = n_rows * row_bytes;
+            pass->cache_rows = n_rows;
+            pass->most_reads = 1;
+            return SLC_OK;
+        }
     }
-    pass->execution.request = request;
-    pass->plan = plan;
-    pass->cache_bytes = bytes;
-    pass->most_reads = 1;
     return SLC_OK;
 }
 
@@ -147,6 +200,9 @@ static slc_status plan_pass(const slci_rewrite_job *job, const pass_request *ask
     slc_plan_request *request = &pass->execution.request;
     request->host_budget_bytes -= asked->host_bytes;
     request->stored_share[SLC_PERMUTE_IN] = asked->stored_share;
+    if (asked->write_rate > 0) {
+        request->rates.write_bytes_per_s = asked->write_rate;
+    }
     request->seconds_per_point = slc_permute_seconds(&pass->setup, job->machine.device->kind);
     for (int d = 0; d < permute->rank; d++) {
         const int from = permute->order[d];
@@ -175,7 +231,8 @@ static bool is_filtered(const slci_rewrite_job *job) {
 }
 
 static slc_status plan_direct(const slci_rewrite_job *job, slci_rewrite_pass *pass) {
-    pass_request asked = {.stored_share = slci_array_stored_share(&job->data)};
+    pass_request asked = {.stored_share = slci_array_stored_share(&job->data),
+                          .write_rate = slci_array_output_rate(&job->output, &job->machine)};
     set_permute(&job->in, job->order, &asked.permute);
     memcpy(asked.permute.in_unit, job->in_unit, sizeof asked.permute.in_unit);
     memcpy(asked.permute.out_unit, job->out_unit, sizeof asked.permute.out_unit);
@@ -231,7 +288,8 @@ static bool widen(slci_rewrite_pass *pass, int axis) {
     }
     request.force_tile[axis] = slc_min_i64(2 * pass->plan.tile[axis], extent);
     if (slc_plan_make(&pass->job, &request, &plan) != SLC_OK || plan.n_slots < 2 ||
-        plan.tile[axis] <= pass->plan.tile[axis]) {
+        plan.tile[axis] <= pass->plan.tile[axis] ||
+        (pass->cache_rows > 0 && !fits_rows(pass, &plan, pass->cache_rows))) {
         return false;
     }
     pass->execution.request = request;
@@ -260,7 +318,9 @@ static void widen_passes(const slci_rewrite_job *job, slci_rewrite_pass *passes)
 static slc_status plan_two(slci_rewrite_job *job, int64_t host_bytes, slci_rewrite_pass *passes) {
     pass_request first = {.stored_share = slci_array_stored_share(&job->data),
                           .host_bytes = host_bytes};
-    pass_request second = {.stored_share = 1, .host_bytes = host_bytes};
+    pass_request second = {.stored_share = 1,
+                           .host_bytes = host_bytes,
+                           .write_rate = slci_array_output_rate(&job->output, &job->machine)};
     set_permute(&job->in, job->order, &first.permute);
     set_permute(&job->out, NULL, &second.permute);
     memcpy(first.permute.in_unit, job->in_unit, sizeof first.permute.in_unit);
@@ -336,19 +396,23 @@ static bool is_whole(const slci_rewrite_pass *pass) {
     return pass->most_reads <= 1 && pass->most_writes <= 1;
 }
 
-static double pass_seconds(const slci_rewrite_pass *pass) {
-    /* What the planner does not know: a unit of the output that tiles share is written as often. */
-    const double again = (double)(pass->most_writes - 1) * pass->plan.seconds_write;
-    return pass->plan.seconds_total + again;
+/* A chunk that is to be encoded and comes in parts waits in a file, written and read once for each. */
+#define WAITING_MOVES 2
+
+/* What the planner does not know: a unit of the output that tiles share is written as often. */
+static double pass_seconds(const slci_rewrite_job *job, const slci_rewrite_pass *pass) {
+    const double moves = is_encoded(job) ? WAITING_MOVES : 1;
+    const double once = (double)pass->plan.bytes_written / job->machine.rates.write_bytes_per_s;
+    return pass->plan.seconds_total + (double)(pass->most_writes - 1) * moves * once;
 }
 
 /* Whether two passes are to be preferred to a single one that cuts units. */
 static bool is_two_better(const slci_rewrite_job *job, const slci_rewrite_pass *direct,
                           const slci_rewrite_pass *passes) {
     const bool reads_too_often = is_filtered(job) && direct->most_reads > MOST_READS;
-    const double two = pass_seconds(&passes[0]) + pass_seconds(&passes[1]);
+    const double two = pass_seconds(job, &passes[0]) + pass_seconds(job, &passes[1]);
     return (reads_too_often && passes[0].most_reads < direct->most_reads) ||
-           two < pass_seconds(direct);
+           two < pass_seconds(job, direct);
 }
 
 static slc_status take_direct(slci_rewrite_job *job, slci_rewrite_pass *direct) {

@@ -38,10 +38,8 @@ slc_status slci_rewrite_begin_checkpoint(slci_rewrite_job *job) {
     slc_fingerprint_add_text(&print, "data", job->data.source->identity);
     for (int d = 0; d < job->result.out.rank; d++) {
         slc_fingerprint_add_i64(&print, "axis", job->result.order[d]);
-        slc_fingerprint_add_i64(&print, "chunk", job->result.out_chunk[d]);
     }
-    slc_fingerprint_add_text(&print, "output type", slc_dtype_name(job->result.out.dtype));
-    slc_fingerprint_add_text(&print, "output dataset", job->options->out);
+    slci_array_output_add_to(&job->output, &print);
     const slc_checkpoint_client client = {.context = job,
                                           .bytes = kept_bytes,
                                           .save = keep,

@@ -1,5 +1,6 @@
 /* What a rewriting did, for machines (JSON) and for people (the plan). docs/stats.md explains every
  * key. */
+#include "app/array_output.h"
 #include "app/rewrite.h"
 #include "app/run_stats.h"
 #include "core/print.h"
@@ -95,7 +96,9 @@ static void write_stats(slci_json *json, const slc_rewrite_result *result) {
     write_list(json, "data_shape", result->in.shape, result->in.rank);
     write_list(json, "shape", result->out.shape, result->out.rank);
     write_list(json, "axes", order, result->out.rank);
-    write_list(json, "chunk", result->out_chunk, result->out_chunk[0] > 0 ? result->out.rank : 0);
+    write_list(json, "chunk", result->stored.chunk,
+               result->stored.chunk[0] > 0 ? result->out.rank : 0);
+    slci_stats_stored(json, &result->stored, slc_layout_bytes(&result->out));
     write_plan(json, result);
     slci_json_close(json, '}');
 }
@@ -169,7 +172,8 @@ static void plan_to(FILE *out, const void *context) {
     const slc_rewrite_result *result = context;
     (void)fprintf(out, "plan for %s\n", result->device_name);
     array_line(out, "data", &result->in, result->in_chunk);
-    array_line(out, "result", &result->out, result->out_chunk);
+    array_line(out, "result", &result->out, result->stored.chunk);
+    slci_stats_filter_line(out, &result->stored);
     (void)fprintf(out, "  %-22s %d, %s\n", "passes", result->n_passes,
                   result->n_passes > 0 ? result->why : "there are no elements");
     if (result->store != SLC_REWRITE_DIRECT) {

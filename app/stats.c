@@ -48,28 +48,6 @@ static slc_status check_options(const slc_stats_options *options) {
     return SLC_OK;
 }
 
-static bool is_complex(slc_dtype dtype) {
-    return dtype == SLC_C32 || dtype == SLC_C64 || dtype == SLC_C128;
-}
-
-static slc_status choose_parts(const slci_stats_job *job, slc_stats_request *request) {
-    const slc_stats_part part = job->options->part;
-    if (!is_complex(request->dtype) && part != SLC_STATS_VALUE) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "%s: is %s, which has no parts to choose from: leave out --part",
-                        job->array.source->name, slc_dtype_name(request->dtype));
-    }
-    request->n_parts = 1;
-    request->parts[0] = part;
-    if (is_complex(request->dtype) && part == SLC_STATS_VALUE) {
-        request->n_parts = 3;
-        request->parts[0] = SLC_STATS_REAL;
-        request->parts[1] = SLC_STATS_IMAG;
-        request->parts[2] = SLC_STATS_ABS;
-    }
-    return SLC_OK;
-}
-
 /* ---- opening ------------------------------------------------------------------------------------ */
 
 /* Data without chunks is read in runs, as it lies in the file, and so is a single value. */
@@ -92,38 +70,11 @@ static slc_status open_data(slci_stats_job *job) {
     return SLC_OK;
 }
 
-/* The job with digits of job->digit_bits. */
-static slc_status choose_job(slci_stats_job *job) {
-    const slc_stats_options *options = job->options;
-    const slc_layout *data = &job->source->fields[0];
-    slc_stats_request request = {.dtype = data->dtype, .rank = data->rank};
-    for (int d = 0; d < data->rank; d++) {
-        request.shape[d] = data->shape[d];
-        request.unit[d] = job->flat == NULL ? slci_array_unit(&job->array, d) : 0;
-    }
-    SLC_TRY(choose_parts(job, &request));
-    /* The two values beside a quantile mostly part at the last digits. */
-    const int n_ranks = 2 * (options->n_quantiles + (options->no_median ? 0 : 1));
-    request.n_groups = (int)slc_min_i64(n_ranks, SLC_STATS_MOST_GROUPS);
-    request.digit_bits = job->digit_bits;
-    request.n_bins = options->n_bins;
-    SLC_TRY(slc_stats_choose(&request, &job->setup));
-    job->result.n_sums = request.n_parts == 1 ? 1 : 2;
-    return slc_stats_job_init(&job->setup, job->machine.device->kind,
-                              slc_pool_size(job->machine.pool), &job->job);
-}
-
-static int64_t count_words(const slc_stats_request *request) {
-    const int64_t n_bins = request->n_bins > 0 ? 2 * (request->n_bins + 2) : 0;
-    return request->n_parts * (int64_t)SLC_STATS_WORDS +
-           request->n_groups * slc_stats_n_digits(request) + n_bins;
-}
-
 /* Where the results of a pass go; the plan has left room for them. */
 static slc_status make_tables(slci_stats_job *job) {
     const slc_stats_request *request = &job->setup.request;
     slci_stats_tables *tables = &job->tables;
-    const int64_t n_words = count_words(request);
+    const int64_t n_words = slci_stats_count_words(request);
     const int64_t n_bytes = n_words * (int64_t)sizeof(uint64_t);
     SLC_TRY(slc_budget_reserve(job->machine.budget, SLC_SPACE_HOST, n_bytes, "results of a pass"));
     tables->n_bytes = n_bytes;
@@ -140,80 +91,12 @@ static slc_status make_tables(slci_stats_job *job) {
     return SLC_OK;
 }
 
-/* ---- planning ----------------------------------------------------------------------------------- */
-
-/* Seconds that one element takes: a thread of the host (measured: 0.3 to 1.5e-9), and a card, which
- * reads it at far more than the bus brings. */
-#define HOST_ELEMENT_SECONDS 1e-9
-#define CUDA_ELEMENT_SECONDS 4e-12
-
-/* Longer digits take fewer passes, and more memory: 1 MiB for each quantile against 4 KiB. */
-static const int digit_widths[] = {16, 8};
-#define N_WIDTHS ((int)(sizeof digit_widths / sizeof digit_widths[0]))
-
-static slc_status plan_width(slci_stats_job *job, int digit_bits, slci_least *least) {
-    const bool is_host = job->machine.device->kind == SLC_DEVICE_HOST;
-    slc_stats_result *result = &job->result;
-    job->digit_bits = digit_bits;
-    SLC_TRY(choose_job(job));
-    const int64_t table_bytes = count_words(&job->setup.request) * (int64_t)sizeof(uint64_t);
-    job->execution = slci_machine_execution(&job->options->run, &job->machine);
-    slc_plan_request *request = &job->execution.request;
-    request->host_budget_bytes -= table_bytes;
-    request->stored_share[job->setup.data] = slci_array_stored_share(&job->array);
-    for (int d = 0; d < job->setup.request.rank; d++) {
-        const int axis = job->setup.axis_of[d];
-        if (axis >= 0) {
-            request->unit[axis] = job->setup.request.unit[d];
-        }
-    }
-    request->seconds_per_point =
-        is_host ? HOST_ELEMENT_SECONDS / (double)slc_pool_size(job->machine.pool)
-                : CUDA_ELEMENT_SECONDS;
-    const slc_status status = slc_plan_make(&job->job, request, &result->plan);
-    if (status == SLC_OK || status == SLC_ERROR_NO_PLAN) {
-        *least = (slci_least){result->plan.smallest_device_bytes,
-                              slci_machine_ram_for(&job->machine,
-                                                   result->plan.smallest_host_bytes + table_bytes),
-                              ""};
-        result->memory.host_planned_bytes =
-            slci_machine_held_bytes(&job->machine) + table_bytes + result->plan.host_peak_bytes;
-    }
-    return status;
-}
-
-/* The longest digits that the budgets allow. What is least is what the shortest need, whose plan is
- * made last. */
-static slc_status plan_job(slci_stats_job *job) {
-    slc_stats_result *result = &job->result;
-    slci_least least = {0};
-    slci_least of_width = {0};
-    int taken = -1;
-    for (int w = 0; w < N_WIDTHS; w++) {
-        if (job->is_width_fixed && job->fixed_width != digit_widths[w]) {
-            continue;
-        }
-        const slc_status status = plan_width(job, digit_widths[w], &least);
-        if (status != SLC_OK && status != SLC_ERROR_NO_PLAN) {
-            return status;
-        }
-        taken = taken < 0 && status == SLC_OK ? digit_widths[w] : taken;
-    }
-    if (taken < 0) {
-        return slci_machine_refuse(&job->machine, &least);
-    }
-    SLC_TRY(plan_width(job, taken, &of_width));
-    result->plan.smallest_device_bytes = least.device_bytes;
-    result->memory.smallest_ram_bytes = least.ram_bytes;
-    if (result->n == 0) {
-        result->memory.host_planned_bytes -= result->plan.host_peak_bytes;
-        slci_plan_nothing(&result->plan);
-    }
-    for (int a = 0; a < job->job.n_axes; a++) {
-        (void)slci_print(result->axis_names[a], sizeof result->axis_names[a], "%s",
-                         job->job.axes[a].name);
-    }
-    return SLC_OK;
+/* Room for the decoded chunks that tiles share. */
+static slc_status keep_chunks(slci_stats_job *job) {
+    SLC_TRY(slc_budget_reserve(job->machine.budget, SLC_SPACE_HOST, job->cache_bytes,
+                               "decoded chunks"));
+    job->kept_bytes = job->cache_bytes;
+    return slc_h5_array_set_cache(job->array.file, job->cache_bytes);
 }
 
 /* ---- passes ------------------------------------------------------------------------------------- */
@@ -341,7 +224,7 @@ static slc_status run_passes(slci_stats_job *job) {
         }
     }
     slci_stats_read_quantiles(job);
-    return slc_checkpoint_finish(job->machine.checkpoint);
+    return SLC_OK;
 }
 
 /* An empty array: there is nothing to read, and nothing but the sum has a value. */
@@ -374,16 +257,14 @@ static void keep(void *context, void *out) {
 static slc_status restore(void *context, const void *data, int64_t n_bytes) {
     slci_stats_job *job = context;
     const int width = n_bytes == kept_bytes(context) ? *(const unsigned char *)data : 0;
-    for (int w = 0; w < N_WIDTHS; w++) {
-        if (digit_widths[w] == width) {
-            job->is_width_fixed = true;
-            job->fixed_width = width;
-            return SLC_OK;
-        }
+    if (width == SLCI_STATS_LONG_DIGIT || width == SLCI_STATS_SHORT_DIGIT) {
+        job->is_width_fixed = true;
+        job->fixed_width = width;
+        return SLC_OK;
     }
     return SLC_FAIL(SLC_ERROR_INPUT,
                     "the checkpoint was begun with digits of %d bits, expected %d or %d", width,
-                    digit_widths[0], digit_widths[N_WIDTHS - 1]);
+                    SLCI_STATS_LONG_DIGIT, SLCI_STATS_SHORT_DIGIT);
 }
 
 /* What decides the results. Budgets and the device do not. */
@@ -440,12 +321,13 @@ static slc_status run_job(slci_stats_job *job) {
         SLC_TRY(begin_checkpoint(job));
     }
     const int64_t plan_ns = slc_clock_ns();
-    SLC_TRY(plan_job(job));
+    SLC_TRY(slci_stats_plan(job));
     slc_trace_add_phase(options->run.trace, "planning", plan_ns);
     if (options->run.dry_run) {
         result->n_passes = result->n > 0 ? expected_passes(job) : 0;
     } else {
         SLC_TRY(make_tables(job));
+        SLC_TRY(keep_chunks(job));
     }
     if (!options->run.dry_run && result->n == 0) {
         count_nothing(job);
@@ -468,9 +350,20 @@ static void close_job(slci_stats_job *job) {
     slci_array_close(&job->array);
     free(job->tables.memory);
     if (job->machine.budget != NULL) {
-        slc_budget_release(job->machine.budget, SLC_SPACE_HOST, job->tables.n_bytes);
+        slc_budget_release(job->machine.budget, SLC_SPACE_HOST,
+                           job->tables.n_bytes + job->kept_bytes);
     }
     slci_machine_close(&job->machine);
+}
+
+/* The checkpoint stays until the results are safe. */
+static slc_status deliver(slci_stats_job *job) {
+    const slc_stats_options *options = job->options;
+    slc_checkpoint *checkpoint = job->machine.checkpoint;
+    if (options->deliver != NULL) {
+        SLC_TRY(options->deliver(options->deliver_context, checkpoint, &job->result));
+    }
+    return slc_checkpoint_finish(checkpoint);
 }
 
 slc_status slc_stats_run(const slc_stats_options *options, slc_stats_result *result) {
@@ -480,10 +373,13 @@ slc_status slc_stats_run(const slc_stats_options *options, slc_stats_result *res
         return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for a job of statistics");
     }
     job->options = options;
-    const slc_status ran = run_job(job);
-    const slc_status status = slc_checkpoint_explain(job->machine.checkpoint, ran);
+    slc_status status = run_job(job);
+    job->result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
+    if (status == SLC_OK && !options->run.dry_run) {
+        status = deliver(job);
+    }
+    status = slc_checkpoint_explain(job->machine.checkpoint, status);
     if (status == SLC_OK) {
-        job->result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
         *result = job->result;
     }
     close_job(job);

@@ -1,5 +1,5 @@
 /* The state of one statistics job, shared by the files that do its parts: app/stats.c runs it,
- * app/stats_result.c makes numbers of what the kernels give.
+ * app/stats_plan.c plans it, app/stats_result.c makes numbers of what the kernels give.
  */
 #ifndef SLC_APP_STATS_JOB_H
 #define SLC_APP_STATS_JOB_H
@@ -19,6 +19,10 @@ typedef struct slci_stats_tables {
     uint64_t *bins;   /* [n_bins + 2] */
     double *edges;    /* [n_bins + 1] */
 } slci_stats_tables;
+
+/* Bits of the digits of a search: long ones take 1 MiB for each quantile, short ones 4 KiB. */
+#define SLCI_STATS_LONG_DIGIT 16
+#define SLCI_STATS_SHORT_DIGIT 8
 
 /* A rank that is wanted is the fraction of the way from one value to the next. */
 typedef struct slci_stats_quantile {
@@ -42,10 +46,19 @@ typedef struct slci_stats_job {
     int digit_bits;
     bool is_width_fixed; /* a checkpoint was begun with digits of that many bits */
     int fixed_width;
+    int64_t cache_bytes;      /* for decoded chunks that tiles share, as planned, ... */
+    int64_t kept_bytes;       /* ... and as reserved */
     bool needs_bins;          /* their range was not known in the first pass */
     uint64_t lowest, highest; /* keys of the last part's values, infinities included */
     slc_stats_result result;
 } slci_stats_job;
+
+/* In app/stats_plan.c. Chooses the kernels' job and plans it, with the longest digits that the budgets
+ * allow; what is least is what the shortest need. The statuses are those of planning. */
+SLC_MUST_USE slc_status slci_stats_plan(slci_stats_job *job);
+
+/* Words of a pass's results. */
+int64_t slci_stats_count_words(const slc_stats_request *request);
 
 /* From the first pass: counts, range and places, sums, mean, deviation. */
 void slci_stats_read_sums(slci_stats_job *job);

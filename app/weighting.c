@@ -302,6 +302,19 @@ static slc_status read_and_weigh(weighted *w, const slc_box *box, void *const *d
     return SLC_OK;
 }
 
+static slc_status weighted_read(slc_source *source, const slc_box *box, void *const *dst);
+
+/* Rows `row` to row + n - 1 of the box that dst is of. */
+static slc_status read_some(weighted *w, const slc_box *box, int64_t row, int64_t n,
+                            void *const *dst) {
+    const slc_box some = slc_box_1d(box->origin[0] + row, n);
+    const int64_t first = row * w->meta->n_channels;
+    void *const place[SLC_VIS_N_FIELDS] = {(double *)dst[SLC_VIS_UVW] + 3 * row,
+                                           (float *)dst[SLC_VIS_DATA] + 2 * first,
+                                           (float *)dst[SLC_VIS_WEIGHT] + first};
+    return weighted_read(&w->base, &some, place);
+}
+
 static slc_status weighted_read(slc_source *source, const slc_box *box, void *const *dst) {
     weighted *w = (weighted *)source;
     block_sum sums = {.n_used = 0};
@@ -315,15 +328,18 @@ static slc_status weighted_read(slc_source *source, const slc_box *box, void *co
     /* A resumed run has other tiles than the one before it: some granules are new, some are not. They
      * are read again one by one, into the same place. */
     for (int64_t row = 0; row < box->extent[0]; row += w->granule_rows) {
-        const slc_box granule =
-            slc_box_1d(box->origin[0] + row, slc_min_i64(w->granule_rows, box->extent[0] - row));
-        const int64_t first = row * w->meta->n_channels;
-        void *const place[SLC_VIS_N_FIELDS] = {(double *)dst[SLC_VIS_UVW] + 3 * row,
-                                               (float *)dst[SLC_VIS_DATA] + 2 * first,
-                                               (float *)dst[SLC_VIS_WEIGHT] + first};
-        SLC_TRY(weighted_read(source, &granule, place));
+        SLC_TRY(read_some(w, box, row, slc_min_i64(w->granule_rows, box->extent[0] - row), dst));
     }
     return SLC_OK;
+}
+
+/* Parts are whole granules, whose sums are the same whoever forms them. */
+static slc_status weighted_read_part(slc_source *source, const slc_box *box, void *const *dst,
+                                     int part, int n_parts) {
+    weighted *w = (weighted *)source;
+    const int64_t begin = slc_vis_cut(w->vis, box, w->granule_rows, part, n_parts);
+    const int64_t end = slc_vis_cut(w->vis, box, w->granule_rows, part + 1, n_parts);
+    return begin < end ? read_some(w, box, begin - box->origin[0], end - begin, dst) : SLC_OK;
 }
 
 static int64_t weighted_next_unit(slc_source *source, int axis, int64_t index) {
@@ -342,6 +358,7 @@ static void weighted_destroy(slc_source *source) {
 }
 
 static const slc_source_ops weighted_ops = {.read = weighted_read,
+                                            .read_part = weighted_read_part,
                                             .next_unit = weighted_next_unit,
                                             .finish = weighted_finish,
                                             .destroy = weighted_destroy};
@@ -367,6 +384,7 @@ slc_status slci_weighted_create(slc_source *vis, const slci_density *density, sl
     w->base.ops = &weighted_ops;
     w->base.shared_rank = vis->shared_rank;
     w->base.n_fields = vis->n_fields;
+    w->base.is_divisible = vis->is_divisible;
     memcpy(w->base.fields, vis->fields, sizeof w->base.fields);
     memcpy(w->base.name, vis->name, sizeof w->base.name);
     memcpy(w->base.identity, vis->identity, sizeof w->base.identity);

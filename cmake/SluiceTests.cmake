@@ -8,6 +8,7 @@
 #                                  where CUDA is built in
 #   examples/<nn_name>/*.c         example_<nn_name>, and a test if run.sh lies beside it; *.cu joins
 #                                  it where CUDA is built in
+#   examples/ladder/*_<n>_*.c, .cu example_ladder_<n>_host and _cuda: one step each of example_ladder
 #
 # Labels follow from names: *_cuda is gpu, *_fault is fault, *_slow is slow, lint is lint, the rest
 # cpu; SLUICE_EVERY_DEVICE names those that also run on a card. A script leaves with 77 when it could not run; a cmocka program in which every case was
@@ -208,6 +209,29 @@ if(SLUICE_EXAMPLES)
             add_test(NAME example_${name}
                 COMMAND bash "${folder}/run.sh" $<TARGET_FILE:example_${name}>)
             sluice_set_test_properties(example_${name} example_${name})
+        endif()
+    endforeach()
+
+    # The ladder's steps, each a test: host_1, ..., 01_cuda, ... where CUDA is built in.
+    add_executable(example_ladder "${PROJECT_SOURCE_DIR}/examples/ladder/ladder_main.c")
+    target_link_libraries(example_ladder PRIVATE sluice_flags sluice_ladder)
+    if(SLUICE_HAVE_CUDA)
+        target_link_libraries(example_ladder PRIVATE CUDA::cudart_static)
+    endif()
+    file(GLOB steps CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/ladder/host_[0-9]_*.c")
+    if(SLUICE_HAVE_CUDA)
+        file(GLOB found CONFIGURE_DEPENDS
+            "${PROJECT_SOURCE_DIR}/examples/ladder/cuda_[0-9][0-9]_*.cu")
+        list(APPEND steps ${found})
+    endif()
+    foreach(step IN LISTS steps)
+        string(REGEX REPLACE ".*/(host|cuda)_([0-9]+)_[^/]*$" "\\1;\\2" words "${step}")
+        list(GET words 0 kind)
+        list(GET words 1 number)
+        set(test "example_ladder_${number}_${kind}")
+        if(SLUICE_TESTS)
+            add_test(NAME ${test} COMMAND example_ladder ${kind} ${number})
+            sluice_set_test_properties(${test} ${test})
         endif()
     endforeach()
 endif()

@@ -54,7 +54,7 @@ def gather(folder, data, index, options, wanted, **how):
         with h5py.File(result, "r") as file:
             found = file["h/v"][()]
         found = numpy.asarray(found)
-        same_kind = found.dtype == data.dtype.newbyteorder("=")
+        same_kind = found.dtype == data.dtype
         if found.shape != wanted.shape or not same_kind or found.tobytes() != \
                 numpy.ascontiguousarray(wanted.astype(found.dtype)).tobytes():
             print(f"FAILED: {text}: {found.dtype}{list(found.shape)}, other values or shape")

@@ -11,7 +11,16 @@ if grep -q 'without xxHash' .err; then
 fi
 
 # Where there is a card, SLUICE_TEST_DEVICE=cuda tests it instead.
-common=(--no-progress --no-probe --ram 64M --device "${SLUICE_TEST_DEVICE:-host}")
+common=(--no-progress --no-probe --device "${SLUICE_TEST_DEVICE:-host}")
+
+# What a run that is not killed may take, and the least and the most of one that is, in KiB.
+whole_budget=(--vram 12M --ram 64M)
+vram_kib=(9216 16384)
+ram_kib=(49152 81920)
+
+random_between() {
+    echo $(($1 + (RANDOM * 32768 + RANDOM) % ($2 - $1 + 1)))
+}
 
 # What a run says it found; it must not depend on how often the run was killed.
 totals() {
@@ -21,7 +30,7 @@ totals() {
 make_image_set() {
     run simulate -o set.uvh5 --array vla-d --rows 12000 --channels 2 --no-progress
     image=(image set.uvh5 --size 96 --channels-out 2 --weight uniform "${common[@]}")
-    accepts "" "${image[@]}" --vram 12M -o whole.h5 --psf whole_psf.h5 --stats whole.json
+    accepts "" "${image[@]}" "${whole_budget[@]}" -o whole.h5 --psf whole_psf.h5 --stats whole.json
 }
 
 same_image() {
@@ -35,19 +44,18 @@ same_image() {
 # kill_and_resume KILLS SAME COMMAND…: runs the command with a checkpoint until it comes through, killing
 # it at random moments, again and again until it was killed so often. SAME checks each result.
 kill_and_resume() {
-    local wanted=$1 same=$2 n_killed=0 n_done=0 n_resumed=0 pid vram threads pause begin whole_ms
+    local wanted=$1 same=$2 n_killed=0 n_done=0 n_resumed=0 pid pause begin whole_ms
     shift 2
     # Moments within the time that a whole run takes here and now.
     begin=$(date +%s%N)
-    run "$@" --vram 12M --overwrite --checkpoint ck --every 2ms
+    run "$@" "${whole_budget[@]}" --overwrite --checkpoint ck --every 2ms
     [[ $code -eq 0 ]] || fail "a run with a checkpoint left with $code: $(cat .err)"
     $same
     whole_ms=$((($(date +%s%N) - begin) / 1000000 + 20))
     while [[ $n_killed -lt $wanted ]]; do
-        vram=$((9 + RANDOM % 8))M
-        threads=$((1 + RANDOM % 3))
-        "$program" "$@" --vram $vram --threads $threads --overwrite --checkpoint ck --every 2ms \
-            --resume >broken.out 2>broken.err &
+        "$program" "$@" --vram "$(random_between "${vram_kib[@]}")K" \
+            --ram "$(random_between "${ram_kib[@]}")K" --threads $((1 + RANDOM % 3)) \
+            --checkpoint ck --every 2ms --resume --overwrite >broken.out 2>broken.err &
         pid=$!
         pause=$((RANDOM % whole_ms))
         sleep "$((pause / 1000)).$(printf '%03d' $((pause % 1000)))"
@@ -68,7 +76,7 @@ kill_and_resume() {
         fi
         rm -f ./*.part-*
     done
-    run "$@" --vram 12M --overwrite --checkpoint ck --resume
+    run "$@" "${whole_budget[@]}" --overwrite --checkpoint ck --resume
     [[ $code -eq 0 ]] || fail "the last run left with $code: $(cat .err)"
     $same
     echo "$n_killed runs killed, $n_resumed had resumed another, $((n_done + 1)) came through"
@@ -77,7 +85,7 @@ kill_and_resume() {
 # Pixels of the image by the antennas of the set's rows: any integers that are no larger than the image do.
 make_gather() {
     gather=(gather whole.h5:/image --index set.uvh5:/Header/ant_1_array --axis 2 "${common[@]}")
-    accepts "" "${gather[@]}" --vram 12M -o gathered.h5:/v
+    accepts "" "${gather[@]}" "${whole_budget[@]}" -o gathered.h5:/v
 }
 
 same_gather() {
@@ -91,7 +99,7 @@ make_predict() {
         printf 'l=0.0%03d m=-0.00%02d flux=0.%d\n' $((k * 7 % 600)) $((k * 13 % 100)) "$k"
     done >sky.txt
     predict=(predict --model sky.txt set.uvh5 "${common[@]}")
-    accepts "" "${predict[@]}" --vram 12M -o predicted.uvh5
+    accepts "" "${predict[@]}" "${whole_budget[@]}" -o predicted.uvh5
 }
 
 same_predict() {
@@ -102,7 +110,7 @@ same_predict() {
 # The image's pixels, all that can be asked for.
 make_stats() {
     stats=(stats whole.h5:/image --json --quantiles 0.1,0.9 --histogram 50 "${common[@]}")
-    accepts "" "${stats[@]}" --vram 12M
+    accepts "" "${stats[@]}" "${whole_budget[@]}"
     cp .out whole.stats
 }
 
@@ -112,4 +120,26 @@ same_stats() {
         cmp whole.stats "$(if [[ broken.out -nt .out ]]; then echo broken.out; else echo .out; fi)"
     check "the checkpoint is still there" [ ! -e ck ]
     check "the journal is still there" [ ! -e ck.journal ]
+}
+
+# An array that is turned, and stored in chunks that are encoded: rows of visibilities, each chunk some of
+# one channel and polarisation. Memory is so short that there are many tiles, which cut chunks.
+make_rewrite() {
+    vram_kib=(8 400)
+    ram_kib=(8192 20480)
+    whole_budget=(--vram 32K --ram 16M)
+    repack=(repack set.uvh5:/Data/visdata --chunk 50,1,1 --filter deflate:4 "${common[@]}")
+    transpose=(transpose set.uvh5:/Data/visdata --chunk 1,1,300 --filter zstd:1 "${common[@]}")
+    accepts "" "${repack[@]}" "${whole_budget[@]}" -o repacked.h5:/v
+    accepts "" "${transpose[@]}" "${whole_budget[@]}" -o turned.h5:/v
+}
+
+same_repack() {
+    check "the repacked array is another one" cmp repacked.h5 broken_r.h5
+    check "the checkpoint is still there" [ ! -e ck ]
+}
+
+same_transpose() {
+    check "the turned array is another one" cmp turned.h5 broken_t.h5
+    check "the checkpoint is still there" [ ! -e ck ]
 }

@@ -68,6 +68,9 @@ static slc_status run_once(const void *context, int64_t way, slc_device *device)
                                         .index = "/i",
                                         .out_path = self->out,
                                         .out = "/g/v",
+                                        /* By the data's filter. */
+                                        .form = {.n_chunk = sparse == SLC_SPARSE_STREAMED ? 2 : 0,
+                                                 .chunk = {300, 2}},
                                         .run = {.vram_bytes =
                                                     sparse == SLC_SPARSE_RESIDENT ? 300000 : 100000,
                                                 .ram_bytes = 8 << 20,

@@ -24,7 +24,7 @@ kill_and_resume 6 same_predict "${predict[@]}" -o broken.uvh5
 
 # ---- interrupted -------------------------------------------------------------------------------------
 interrupt() { # SIGNAL: leaves the exit code in $code
-    "$program" "${image[@]}" -o broken.h5 --psf broken_psf.h5 --stats broken.json --vram 9M \
+    "$program" "${image[@]}" -o broken.h5 --psf broken_psf.h5 --stats broken.json --vram 9M --ram 64M \
         --threads 1 --overwrite --checkpoint ck --every 1h --resume >broken.out 2>broken.err &
     local pid=$!
     sleep "$2"
@@ -51,8 +51,8 @@ for pause in 0.05 0.1 0.15 0.2 0.3 0.4; do
 done
 if [[ -e ck ]]; then
     # Without --resume what is there is kept; with other parameters it is refused.
-    refuses 5 '--resume' "${image[@]}" --quiet -o x.h5 --psf y.h5 --vram 12M --checkpoint ck
-    run "${image[@]}" -o x.h5 --psf y.h5 --vram 12M --checkpoint ck --resume --epsilon 1e-5
+    refuses 5 '--resume' "${image[@]}" --quiet -o x.h5 --psf y.h5 "${whole_budget[@]}" --checkpoint ck
+    run "${image[@]}" -o x.h5 --psf y.h5 "${whole_budget[@]}" --checkpoint ck --resume --epsilon 1e-5
     [[ $code -eq 3 ]] || fail "another epsilon: exit code $code"
     grep -q 'epsilon' .err || fail "another epsilon: $(cat .err)"
     # From another folder, and with a copy of the set that kept its time.
@@ -60,7 +60,7 @@ if [[ -e ck ]]; then
     cp -p set.uvh5 elsewhere/copy.uvh5
     mv ck ck.journal elsewhere
     run image elsewhere/copy.uvh5 "${image[@]:2}" -o broken.h5 --psf broken_psf.h5 \
-        --stats broken.json --vram 12M --overwrite --checkpoint elsewhere/ck --resume
+        --stats broken.json "${whole_budget[@]}" --overwrite --checkpoint elsewhere/ck --resume
     [[ $code -eq 0 ]] || fail "from another folder: exit code $code: $(cat .err)"
     grep -q '"resumed": true' broken.json || fail "the statistics do not say that it was resumed"
     same_image
@@ -71,11 +71,11 @@ rm -rf ck ck.journal ./*.part-*
 
 # ---- a disk that is full -------------------------------------------------------------------------------
 if [[ -w /dev/full ]]; then
-    refuses 5 'no ordinary file' "${image[@]}" --quiet -o x.h5 --vram 12M --checkpoint /dev/full
+    refuses 5 'no ordinary file' "${image[@]}" --quiet -o x.h5 "${whole_budget[@]}" --checkpoint /dev/full
 fi
 ( # files of at most 66 KiB: there is room for the image, not for the checkpoint's sums of 16 bytes
     ulimit -f 66
-    "$program" image set.uvh5 --size 64 "${common[@]}" --vram 12M -o small.h5 --checkpoint full \
+    "$program" image set.uvh5 --size 64 "${common[@]}" "${whole_budget[@]}" -o small.h5 --checkpoint full \
         --every 1ms >small.out 2>small.err
 )
 code=$?

@@ -2,6 +2,9 @@
  * order; and chunks are decoded as often as the plan says. */
 #include "app/rewrite.h"
 
+#include <hdf5.h>
+
+#include "tests/support/test_near.h"
 #include "tests/support/test_rewritten.h"
 
 typedef struct place {
@@ -124,9 +127,9 @@ static void a_corner_turn_fits_small_memories(void **state) {
     slc_rewrite_result result;
     test_rewrite_put(self->in, "/x", &array);
     options.is_reversed = true;
-    options.n_chunk = 2;
-    options.chunk[0] = 17;
-    options.chunk[1] = 997;
+    options.form.n_chunk = 2;
+    options.form.chunk[0] = 17;
+    options.form.chunk[1] = 997;
     options.run.vram_bytes = 256 << 10;
     options.run.ram_bytes = 16 << 20;
     TEST_OK(slc_rewrite_run(&options, &result));
@@ -135,7 +138,7 @@ static void a_corner_turn_fits_small_memories(void **state) {
     assert_in_range(result.chunks_decoded, 100, 102); /* opening may decode two, to see if it can */
     assert_true(result.memory.vram_peak_bytes <= 256 << 10);
     assert_true(result.memory.host_peak_bytes <= 16 << 20);
-    assert_int_equal(result.out_chunk[0], 17);
+    assert_int_equal(result.stored.chunk[0], 17);
     assert_int_equal(result.store, SLC_REWRITE_MEMORY);
     /* In less than the array takes: through a file, of which nothing is left. */
     options.out_path = self->other;
@@ -158,28 +161,30 @@ static void a_corner_turn_fits_small_memories(void **state) {
 
 /* Chunks of both sides cut across each other, under many budgets: the same bytes, no chunk read more
  * than twice, and memory as planned. */
-static void budgets_do_not_show(void **state) {
-    const place *self = *state;
+static void try_budgets(const place *self, const char *filter, int64_t least_ram) {
     const test_array array = {.rank = 3,
                               .shape = {40, 37, 53},
                               .chunk = {8, 5, 53},
                               .is_deflated = true};
     const int64_t n_chunks = 5 * 8;
     static const int64_t vram[] = {24 << 10, 64 << 10, 200 << 10, 1 << 20, 8 << 20};
-    static const int64_t ram[] = {4400 << 10, 32 << 20}; /* the array takes 306 KiB */
+    const int64_t ram[] = {least_ram, 32 << 20}; /* the array takes 306 KiB */
     slc_rewrite_options options = options_of(self);
     slc_rewrite_result result;
     test_rewrite_put(self->in, "/x", &array);
     options.n_axes = 3;
     memcpy(options.axes, (const int[]){2, 0, 1}, 3 * sizeof(int));
-    options.n_chunk = 3;
-    memcpy(options.chunk, (const int64_t[]){6, 40, 9}, 3 * sizeof(int64_t));
+    options.form.n_chunk = 3;
+    memcpy(options.form.chunk, (const int64_t[]){6, 40, 9}, 3 * sizeof(int64_t));
+    options.form.filters = true;
+    TEST_OK(slc_h5_filter_parse(filter, &options.form.filter));
     TEST_OK(slc_rewrite_run(&options, &result));
     test_rewrite_expect(self->out, "/g/y", &array, (const int[]){2, 0, 1});
     options.out_path = self->other;
     for (int64_t b = 0; b < TEST_COUNT(vram) * TEST_COUNT(ram); b++) {
         options.run.vram_bytes = vram[b / TEST_COUNT(ram)];
         options.run.ram_bytes = ram[b % TEST_COUNT(ram)];
+        options.run.n_threads = 1 + (int)(b % 3);
         TEST_OK(slc_rewrite_run(&options, &result));
         test_expect_same_files(self->out, self->other);
         assert_true(result.chunks_decoded <= 2 * n_chunks);
@@ -187,6 +192,85 @@ static void budgets_do_not_show(void **state) {
         assert_true(result.memory.host_peak_bytes <= options.run.ram_bytes);
         assert_true(result.memory.host_peak_bytes <= result.memory.host_planned_bytes);
     }
+}
+
+static void budgets_do_not_show(void **state) {
+    try_budgets(*state, "none", 4400 << 10);
+    try_budgets(*state, "deflate:1", 12 << 20);
+    try_budgets(*state, "zstd:1", 12 << 20);
+}
+
+/* Without a word the input's filter stays where HDF5 writes it itself, but not in one piece. */
+static void the_filter_is_the_input_s(void **state) {
+    const place *self = *state;
+    test_array array = {.rank = 2, .shape = {300, 200}, .chunk = {30, 200}, .is_deflated = true};
+    slc_rewrite_options options = options_of(self);
+    slc_rewrite_result result;
+    test_rewrite_put(self->in, "/x", &array);
+    TEST_OK(slc_rewrite_run(&options, &result));
+    assert_int_equal(result.stored.filter.kind, SLC_H5_FILTER_DEFLATE);
+    assert_int_equal(result.stored.filter.level, 1);
+    assert_int_equal(result.stored.n_chunks, 10);
+    assert_in_range(result.stored.bytes, 1, 300 * 200 * 4 - 1);
+    test_rewrite_expect(self->out, "/g/y", &array, (const int[]){0, 1});
+    options.form.is_contiguous = true;
+    TEST_OK(slc_rewrite_run(&options, &result));
+    assert_int_equal(result.stored.filter.kind, SLC_H5_FILTER_NONE);
+    assert_int_equal(result.stored.n_chunks, 0);
+    assert_int_equal(result.stored.bytes, 300 * 200 * 4);
+    options.form.filters = true;
+    options.form.filter.kind = SLC_H5_FILTER_ZSTD;
+    TEST_FAILS(slc_rewrite_run(&options, &result), SLC_ERROR_ARGUMENT, "--chunk none");
+    /* Chunks are chosen where the data has none. */
+    array = (test_array){.rank = 2, .shape = {300, 200}};
+    test_rewrite_put(self->in, "/x", &array);
+    options.form.is_contiguous = false;
+    TEST_OK(slc_rewrite_run(&options, &result));
+    assert_int_equal(result.stored.chunk[0], 300);
+    assert_int_equal(result.stored.filter.kind, SLC_H5_FILTER_ZSTD);
+    test_rewrite_expect(self->out, "/g/y", &array, (const int[]){0, 1});
+}
+
+/* A scale is cut as its dimension is, and is the dimension's of the result. */
+static void scales_go_with_their_dimensions(void **state) {
+    const place *self = *state;
+    const test_array array = {.rank = 2, .shape = {30, 20}, .chunk = {7, 20}, .is_deflated = true};
+    slc_rewrite_options options = options_of(self);
+    slc_rewrite_result result;
+    test_rewrite_put(self->in, "/x", &array);
+    test_rewrite_describe(self->in, "/x", 1, "/s");
+    options.is_reversed = true;
+    TEST_OK(slc_slice_parse("[:, 17:2:-3]", &options.in.slice)); /* 17, 14, 11, 8, 5 */
+    TEST_OK(slc_rewrite_run(&options, &result));
+    const hid_t file = H5Fopen(self->out, H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t set = H5Dopen2(file, "/g/y", H5P_DEFAULT);
+    const hid_t scale = H5Dopen2(file, "/g/s", H5P_DEFAULT);
+    const hid_t list = H5Aopen(set, "DIMENSION_LIST", H5P_DEFAULT);
+    const hid_t type = H5Aget_type(list);
+    const hid_t space = H5Aget_space(list);
+    double values[5];
+    hvl_t lists[2];
+    char name[8];
+    assert_true(H5Dread(scale, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    for (int k = 0; k < 5; k++) {
+        TEST_NEAR(values[k], 0.5 * (17 - 3 * k), 0);
+    }
+    assert_true(H5Aread(list, type, lists) >= 0);
+    assert_int_equal(lists[0].len, 1);
+    assert_int_equal(lists[1].len, 0);
+    const hid_t found = H5Rdereference2(set, H5P_DEFAULT, H5R_OBJECT, lists[0].p);
+    assert_true(H5Iget_name(found, name, sizeof name) > 0);
+    assert_string_equal(name, "/g/s");
+    assert_true(H5Aexists(set, "units") > 0 && H5Aexists(set, "DIMENSION_LABELS") > 0);
+    assert_true(H5Aexists(scale, "REFERENCE_LIST") > 0);
+    H5Dvlen_reclaim(type, space, H5P_DEFAULT, lists);
+    H5Oclose(found);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Aclose(list);
+    H5Dclose(scale);
+    H5Dclose(set);
+    H5Fclose(file);
 }
 
 /* B40: one chunk of 1 MiB, an eighth of which fits the device. */
@@ -206,11 +290,12 @@ static void a_chunk_larger_than_the_device_is_decoded_once(void **state) {
 }
 
 /* What is named as smallest works, and one byte less does not. */
-static void the_smallest_budgets_work(void **state) {
-    const place *self = *state;
+static void try_smallest(const place *self, const char *filter) {
     const test_array array = {.rank = 2, .shape = {300, 200}, .chunk = {30, 200}};
     slc_rewrite_options options = options_of(self);
     slc_rewrite_result result;
+    options.form.filters = true;
+    TEST_OK(slc_h5_filter_parse(filter, &options.form.filter));
     test_rewrite_put(self->in, "/x", &array);
     options.is_reversed = true;
     options.run.dry_run = true;
@@ -234,6 +319,11 @@ static void the_smallest_budgets_work(void **state) {
     test_rewrite_expect(self->out, "/g/y", &array, (const int[]){1, 0});
     options.run.ram_bytes = ram - 1;
     TEST_FAILS(slc_rewrite_run(&options, &result), SLC_ERROR_NO_PLAN, "--ram");
+}
+
+static void the_smallest_budgets_work(void **state) {
+    try_smallest(*state, "none");
+    try_smallest(*state, "deflate:4");
 }
 
 static void slices_are_taken_before(void **state) {
@@ -295,7 +385,7 @@ static void wrong_wishes_are_named(void **state) {
     options.n_axes = 3;
     TEST_FAILS(slc_rewrite_run(&options, &result), SLC_ERROR_ARGUMENT, "--axes names 3 dimensions");
     options.n_axes = 0;
-    options.n_chunk = 1;
+    options.form.n_chunk = 1;
     TEST_FAILS(slc_rewrite_run(&options, &result), SLC_ERROR_ARGUMENT, "--chunk names 1 dimension");
 }
 
@@ -307,6 +397,8 @@ int main(void) {
         CASE(six_dimensions_and_none),
         CASE(a_corner_turn_fits_small_memories),
         CASE(budgets_do_not_show),
+        CASE(the_filter_is_the_input_s),
+        CASE(scales_go_with_their_dimensions),
         CASE(a_chunk_larger_than_the_device_is_decoded_once),
         CASE(the_smallest_budgets_work),
         CASE(slices_are_taken_before),

@@ -24,6 +24,7 @@ static int make(void **state) {
     test_join(self->data, "in.h5", self->in);
     test_join(self->results, "out.h5", self->out);
     test_rewrite_put(self->in, "/x", &array);
+    test_rewrite_describe(self->in, "/x", 1, "/along");
     *state = self;
     return 0;
 }
@@ -36,9 +37,10 @@ static int remove_place(void **state) {
     return 0;
 }
 
-enum { ONE_PASS, CONVERTED, TWO_PASSES, N_WAYS };
+enum { ONE_PASS, CONVERTED, TWO_PASSES, UNFILTERED, N_WAYS };
 
-static const slc_sparse_choice ways[N_WAYS] = {SLC_SPARSE_AUTO, SLC_SPARSE_AUTO, SLC_SPARSE_AUTO};
+static const slc_sparse_choice ways[N_WAYS] = {SLC_SPARSE_AUTO, SLC_SPARSE_AUTO, SLC_SPARSE_AUTO,
+                                               SLC_SPARSE_AUTO};
 
 static slc_status run_once(const void *context, int64_t way, slc_device *device) {
     const place *self = context;
@@ -47,8 +49,9 @@ static slc_status run_once(const void *context, int64_t way, slc_device *device)
                                          .out_path = self->out,
                                          .out = "/g/y",
                                          .is_reversed = true,
-                                         .n_chunk = way == ONE_PASS ? 0 : 2,
-                                         .chunk = {150, 11},
+                                         .form = {.n_chunk = way == ONE_PASS ? 0 : 2,
+                                                  .chunk = {150, 11},
+                                                  .filters = way == UNFILTERED},
                                          .converts = way == CONVERTED,
                                          .dtype = SLC_F64,
                                          .run = {.vram_bytes =

@@ -10,6 +10,16 @@ job() { # CODE PATTERN COMMAND OPTION…: on a file that does not exist
     refuses "$wanted" "$pattern" "$command" 'nothing.h5:/x[::2]' -q --device host "$@"
 }
 
+# refuses_limited CODE PATTERN ARGUMENT…: with files of 140 KiB at most.
+refuses_limited() {
+    local whole=$program
+    printf '#!/bin/bash\nulimit -f 140\nexec %q "$@"\n' "$whole" >.limited
+    chmod +x .limited
+    program=$work/.limited
+    refuses "$@"
+    program=$whole
+}
+
 # ---- the command line
 for command in transpose repack; do
     accepts "usage: sluice $command" $command --help
@@ -20,6 +30,9 @@ for command in transpose repack; do
     job 2 "^sluice: -o: 'o.h5:/v\[1\]': a slice cannot stand here" $command -o 'o.h5:/v[1]'
     job 2 "^sluice: --chunk: '4,0': '0' is no number of elements" $command -o o.h5:/v --chunk 4,0
     job 2 '^sluice: --chunk: ' $command -o o.h5:/v --chunk 4,,4
+    job 2 "^sluice: --filter: 'gzip' is no filter; expected none" $command -o o.h5:/v --filter gzip
+    job 2 "'deflate:10': expected deflate:N with N from 1 to 9" $command -o o.h5:/v \
+        --filter deflate:10
     job 2 'nothing.h5 is an input and an output' $command -o nothing.h5:/v
     job 2 'o.h5 is named for two outputs' $command -o o.h5:/v --stats o.h5
     job 3 'nothing.h5: cannot be opened' $command -o o.h5:/v
@@ -40,11 +53,11 @@ check "a refused run leaves a file" [ ! -e o.h5 ]
 
 # ---- B47: nothing shows in the file but the values
 accepts '^transposed 999991 elements of i32, 3.81 MiB' transpose "$data" -o whole.h5:/v \
-    --chunk 64,997 --device host --no-probe --vram 64M --ram 256M
+    --chunk 64,997 --filter none --device host --no-probe --vram 64M --ram 256M
 for budget in '256K 8M' '256K 5M' '1M 64M' '40K 16M'; do
     read -r vram ram <<<"$budget"
     for threads in 1 3; do
-        accepts '' transpose "$data" -o part.h5:/v --chunk 64,997 --vram "$vram" --ram "$ram" \
+        accepts '' transpose "$data" -o part.h5:/v --chunk 64,997 --filter none --vram "$vram" --ram "$ram" \
             --threads $threads --overwrite --stats part.json "${options[@]}"
         check "--vram $vram --ram $ram --threads $threads: other bytes" cmp -s whole.h5 part.h5
     done
@@ -53,6 +66,35 @@ done
 accepts '' transpose whole.h5:/v -o back.h5:/x --chunk none "${options[@]}" --vram 128K
 accepts '' repack "$data" -o plain.h5:/x --chunk none "${options[@]}" --vram 1M
 check "there and back is not the same" cmp -s back.h5 plain.h5
+
+# ---- filters: budgets, threads and a second pass do not show, and the values are the same
+for filter in deflate:1 zstd:1 bitshuffle-zstd:1; do
+    how=(-o filtered.h5:/v --filter "$filter" --overwrite)
+    accepts "stored in .* by $filter (ratio" transpose "$data" "${how[@]}" --chunk 64,500 --vram 64M \
+        --ram 256M --device host --no-probe
+    mv filtered.h5 first.h5
+    for budget in '256K 32M 1' '256K 16M 2' '40K 64M 3'; do
+        read -r vram ram threads <<<"$budget"
+        accepts '' transpose "$data" "${how[@]}" --chunk 64,500 --vram "$vram" --ram "$ram" \
+            --threads "$threads" "${options[@]}"
+        check "$filter, --vram $vram --ram $ram --threads $threads: other bytes" \
+            cmp -s first.h5 filtered.h5
+    done
+    accepts '' transpose filtered.h5:/v -o back.h5:/x --chunk none --overwrite "${options[@]}"
+    check "$filter: there and back is not the same" cmp -s back.h5 plain.h5
+done
+refuses 2 '--filter zstd:3 and --chunk none contradict each other' repack "$data" -o o.h5:/v \
+    --filter zstd --chunk none "${options[@]}"
+accepts 'its chunks are *zstd:19' repack "$data" --dry-run --filter zstd:19 --device host --no-probe
+
+# ---- B36: a limit on the size of files
+for filter in none deflate:1; do
+    [[ $filter = none ]] && why='this process may write files of at most 143360' || why='File too large'
+    refuses_limited 5 "$why" repack "$data" -o limited.h5:/v --chunk 1,1003 --filter "$filter" \
+        "${options[@]}"
+    check "a run that ran out of room leaves a file" [ ! -e limited.h5 ]
+    check "a run that ran out of room leaves something" [ -z "$(find . -name 'limited*')" ]
+done
 
 # ---- what is printed and written
 accepts 'passes *2, no tile that fits holds whole chunks' transpose "$data" --dry-run --vram 256K \
@@ -72,7 +114,7 @@ if grep -q 'without xxHash' .err; then
 else
     n_killed=0
     for k in {1..25}; do
-        "$program" transpose "$data" -o broken.h5:/v --chunk 64,997 --device host --no-probe \
+        "$program" transpose "$data" -o broken.h5:/v --chunk 64,997 --filter none --device host --no-probe \
             --vram $((100 + RANDOM % 200))K --ram $((6 + RANDOM % 20))M --threads $((1 + k % 3)) \
             --overwrite --checkpoint ck --every 1ms --resume --no-progress >broken.out 2>broken.err &
         pid=$!
@@ -89,7 +131,7 @@ else
             fail "a resumed run left with $code: $(cat broken.err)"
         fi
     done
-    accepts '' transpose "$data" -o broken.h5:/v --chunk 64,997 "${options[@]}" --vram 150K --ram 16M \
+    accepts '' transpose "$data" -o broken.h5:/v --chunk 64,997 --filter none "${options[@]}" --vram 150K --ram 16M \
         --overwrite --checkpoint ck --resume
     check "the last run wrote other bytes" cmp -s whole.h5 broken.h5
     check "the checkpoint is still there" [ ! -e ck ]

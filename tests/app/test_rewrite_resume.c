@@ -52,8 +52,8 @@ static slc_rewrite_options options_of(const place *self, int64_t vram_bytes) {
                                  .out_path = self->out,
                                  .out = "/y",
                                  .is_reversed = true,
-                                 .n_chunk = 2,
-                                 .chunk = {25, 600},
+                                 .form.n_chunk = 2,
+                                 .form.chunk = {25, 600},
                                  .run = {.vram_bytes = vram_bytes,
                                          .ram_bytes = 32 << 20,
                                          .device = SLC_CHOOSE_HOST,
@@ -98,9 +98,57 @@ static void a_stopped_rewriting_goes_on(void **state) {
     }
 }
 
+/* In its order and its chunks, so in one pass. */
+static slc_rewrite_options filtered(const place *self, int64_t vram_bytes) {
+    slc_rewrite_options options = options_of(self, vram_bytes);
+    options.is_reversed = false;
+    options.form.chunk[0] = 20;
+    options.form.chunk[1] = 500;
+    options.form.filters = true;
+    TEST_OK(slc_h5_filter_parse("deflate:4", &options.form.filter));
+    return options;
+}
+
+/* Chunks that were encoded before the stop are not encoded again, and the journal is no larger than
+ * what it keeps of them. */
+static void nothing_is_encoded_twice(void **state) {
+    const place *self = *state;
+    char journal[TEST_PATH_BYTES];
+    slc_rewrite_result result;
+    stopper stop = {.share = 0.5};
+    const int64_t n_chunks = 600 / 20;
+    (void)snprintf(journal, sizeof journal, "%.1000s.journal", self->checkpoint);
+    slc_rewrite_options options = filtered(self, 200 << 10);
+    options.out_path = self->whole;
+    const slc_status status = slc_rewrite_run(&options, &result);
+    if (status == SLC_ERROR_UNSUPPORTED) {
+        TEST_SKIP("%s", slc_status_message());
+    }
+    TEST_OK(status);
+    assert_int_equal(result.stored.n_chunks, n_chunks);
+    const int64_t stored_bytes = result.stored.bytes;
+    assert_int_equal(result.n_passes, 1);
+    options.out_path = self->out;
+    options.run.progress = stop_there;
+    options.run.progress_context = &stop;
+    options.run.cancel = &stop.cancel;
+    TEST_FAILS(slc_rewrite_run(&options, &result), SLC_ERROR_INTERRUPTED, "--resume goes on");
+    int64_t journal_bytes = 0;
+    free(test_file_read(journal, &journal_bytes));
+    assert_in_range(journal_bytes, 1, stored_bytes + n_chunks * 200 + 400);
+    options = filtered(self, 16 << 20);
+    options.run.resume = true;
+    TEST_OK(slc_rewrite_run(&options, &result));
+    assert_true(result.is_resumed);
+    assert_in_range(result.stored.n_chunks, 1, n_chunks - 5);
+    test_expect_same_files(self->out, self->whole);
+    assert_int_equal(test_directory_count(self->directory), 3); /* in, out, whole */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_stopped_rewriting_goes_on, make, remove_place),
+        cmocka_unit_test_setup_teardown(nothing_is_encoded_twice, make, remove_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,6 +181,28 @@ static void slices_are_arrays(void **state) {
     assert_true(found.result.sum[0].is_defined && found.result.sum[0].value == 0);
 }
 
+/* Chunks are 70 by 40, six rows of four. Whether tiles are smaller than chunks, or a slice begins within
+ * one, each is decoded once a pass, if it is not there still from the pass before. */
+static void chunks_are_decoded_once(void **state) {
+    static const struct {
+        const char *slice;
+        int64_t n_chunks; /* that it touches */
+    } slices[] = {{"[:]", 24}, {"[13:, 7:]", 24}, {"[69:141, 39:81]", 9}, {"[::-1, 5:-5]", 24}};
+    static const int64_t vram_bytes[] = {40000, 150000, 8 << 20};
+    for (int64_t k = 0; k < TEST_COUNT(slices) * TEST_COUNT(vram_bytes); k++) {
+        taken found;
+        prepare(*state, "/chunked", &found);
+        TEST_OK(slc_slice_parse(slices[k % TEST_COUNT(slices)].slice, &found.options.in.slice));
+        found.options.run.vram_bytes = vram_bytes[k / TEST_COUNT(slices)];
+        TEST_OK(slc_stats_run(&found.options, &found.result));
+        const slc_stats_result *result = &found.result;
+        const int64_t n_chunks = slices[k % TEST_COUNT(slices)].n_chunks;
+        assert_true(result->chunks_decoded >= n_chunks);
+        assert_true(result->chunks_decoded <= n_chunks * result->n_passes);
+        assert_int_equal(result->memory.host_peak_bytes, result->memory.host_planned_bytes);
+    }
+}
+
 /* Stops in the pass number `pass`, half-way. */
 typedef struct stopper {
     int pass, n_passes;
@@ -255,11 +277,9 @@ static void what_cannot_be_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(results_do_not_depend_on_the_run),
-        CASE(integers_stay_whole),
-        CASE(smallest_budgets_are_exact),
-        CASE(slices_are_arrays),
-        CASE(a_stopped_run_goes_on),
+        CASE(results_do_not_depend_on_the_run), CASE(integers_stay_whole),
+        CASE(smallest_budgets_are_exact),       CASE(slices_are_arrays),
+        CASE(chunks_are_decoded_once),          CASE(a_stopped_run_goes_on),
         CASE(what_cannot_be_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include <hdf5.h>
 
 #include "app/stats.h"
+#include "tests/support/test_belongings.h"
 #include "tests/support/test_faults.h"
 #include "tests/support/test_job_faults.h"
 #include "tests/support/test_uvh5.h"
@@ -12,6 +13,8 @@ enum { N_DATA = 30000, N_BINS = 7 };
 typedef struct place {
     char data[TEST_PATH_BYTES], results[TEST_PATH_BYTES];
     char in[TEST_PATH_BYTES];
+    double largest;          /* of the data */
+    slc_stats_result *found; /* by the last run that ended well */
 } place;
 
 /* [30000, 2] in deflated chunks. */
@@ -25,6 +28,11 @@ static int make(void **state) {
     test_fault_set_outputs(self->results);
     test_join(self->data, "in.h5", self->in);
     test_fill_f32(data, N_DATA * 2, 2);
+    self->largest = -1;
+    for (int64_t k = 0; k < N_DATA * 2; k++) {
+        self->largest = (double)data[k] > self->largest ? (double)data[k] : self->largest;
+    }
+    self->found = test_allocate((int64_t)sizeof *self->found);
     const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
     assert_true(H5Pset_chunk(properties, 2, chunk) >= 0 && H5Pset_deflate(properties, 1) >= 0);
     test_h5_put(self->in, "/data", H5T_IEEE_F32BE, H5T_NATIVE_FLOAT, 2, shape, properties, data);
@@ -38,12 +46,13 @@ static int remove_place(void **state) {
     place *self = *state;
     test_directory_remove(self->data);
     test_directory_remove(self->results);
+    free(self->found);
     free(self);
     return 0;
 }
 
-/* One pass, and all that there are; the last one is only there because its device is not tried. A
- * reader that is refused memory for its fast way may take another, as AUTO allows. */
+/* One pass, and all that there are; the last one is only there because its device is not tried. AUTO
+ * allows a run to end well although memory was refused, which a reader's fast way does without. */
 static const slc_sparse_choice ways[] = {SLC_SPARSE_AUTO, SLC_SPARSE_AUTO, SLC_SPARSE_AUTO};
 
 static slc_status run_once(const void *context, int64_t way, slc_device *device) {
@@ -66,7 +75,19 @@ static slc_status run_once(const void *context, int64_t way, slc_device *device)
                                                .device = SLC_CHOOSE_HOST,
                                                .n_threads = 2,
                                                .use_device = device}};
-    return slc_stats_run(&options, &result);
+    const slc_status status = slc_stats_run(&options, &result);
+    if (status == SLC_OK) {
+        assert_int_equal(result.n, N_DATA * 2);
+        assert_true(result.max.value == self->largest);
+        *self->found = result;
+    }
+    return status;
+}
+
+/* The data was read by HDF5, and the reader said why. */
+static bool is_explained(const void *context) {
+    const place *self = context;
+    return strcmp(self->found->reader.path, "library") == 0 && self->found->reader.why[0] != '\0';
 }
 
 static test_job_faults faults_of(const place *self) {
@@ -75,7 +96,8 @@ static test_job_faults faults_of(const place *self) {
                              .results = self->results,
                              .ways = ways,
                              .n_ways = TEST_COUNT(ways),
-                             .has_no_output = true};
+                             .has_no_output = true,
+                             .is_explained = is_explained};
 }
 
 static void every_call(void **state) {
@@ -88,11 +110,35 @@ static void every_device_call(void **state) {
     test_job_fail_device_calls(&job);
 }
 
+/* Two chunks are looked at when the file is opened, and what is wrong with one is left to be said by
+ * whoever reads it, which is done later, and well. Any other one ends the run, and is named. */
+static void every_decoding(void **state) {
+    const place *self = *state;
+    enum { N_LOOKED_AT = 2 };
+    int64_t n_calls = 1;
+    TEST_OK(run_once(self, 0, NULL)); /* makes what is made once */
+    for (int64_t n = 1; n <= n_calls; n++) {
+        const test_belongings before = test_belongings_count();
+        test_fault_arm(TEST_FAULT_DECODE, n);
+        const slc_status status = run_once(self, 0, NULL);
+        n_calls = test_fault_disarm();
+        if (n <= N_LOOKED_AT || n > n_calls) {
+            TEST_OK(status);
+        } else {
+            assert_int_equal(status, SLC_ERROR_INPUT);
+            assert_non_null(strstr(slc_status_message(), "in.h5: dataset /data"));
+        }
+        test_belongings_expect(&before);
+    }
+    assert_true(n_calls > N_LOOKED_AT);
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, make, remove_place)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(every_call),
+        CASE(every_decoding),
         CASE(every_device_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,8 @@ typedef enum test_fault {
     TEST_FAULT_FITS,        /* cfitsio */
     TEST_FAULT_SYNC,
     TEST_FAULT_RENAME,
-    TEST_FAULT_KINDS
+    TEST_FAULT_KINDS,
+    TEST_FAULT_UNLINK = TEST_FAULT_KINDS /* never fails; test_fault_kill_at counts it */
 } test_fault;
 
 /* "memory", for messages. */
@@ -38,6 +39,10 @@ void test_fault_set_outputs(const char *folder);
 
 /* From now on calls of `kind` are counted, and the n-th fails. */
 void test_fault_arm(test_fault kind, int64_t n);
+
+/* The process dies by SIGKILL before its n-th call that secures a file or its name, gives a name or
+ * takes it away: of the kinds SYNC, RENAME and UNLINK. */
+void test_fault_kill_at(int64_t n);
 
 /* No call fails any more. Returns how many there were. */
 int64_t test_fault_disarm(void);

@@ -41,6 +41,69 @@ void test_rewrite_put(const char *path, const char *name, const test_array *arra
     free(values);
 }
 
+static void put_attribute(hid_t object, const char *name, hid_t type, hsize_t n,
+                          const void *values) {
+    const hid_t space = n == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &n, NULL);
+    const hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Awrite(attribute, type, values) >= 0);
+    H5Aclose(attribute);
+    H5Sclose(space);
+}
+
+static hid_t text_type(size_t bytes) {
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    assert_true(H5Tset_size(type, bytes) >= 0);
+    return type;
+}
+
+static void put_scale(hid_t file, const char *name, int64_t n) {
+    const hsize_t length = (hsize_t)n;
+    const hid_t space = H5Screate_simple(1, &length, NULL);
+    const hid_t text = text_type(sizeof "DIMENSION_SCALE");
+    const hid_t scale =
+        H5Dcreate2(file, name, H5T_IEEE_F64BE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    double *values = test_allocate(n * 8);
+    for (int64_t k = 0; k < n; k++) {
+        values[k] = 0.5 * (double)k;
+    }
+    assert_true(H5Dwrite(scale, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    put_attribute(scale, "CLASS", text, 0, "DIMENSION_SCALE");
+    free(values);
+    H5Dclose(scale);
+    H5Tclose(text);
+    H5Sclose(space);
+}
+
+void test_rewrite_describe(const char *path, const char *dataset, int d, const char *name) {
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    const hid_t set = H5Dopen2(file, dataset, H5P_DEFAULT);
+    const hid_t space = H5Dget_space(set);
+    const hid_t text = text_type(3);
+    const hid_t label = text_type(H5T_VARIABLE);
+    const hid_t list = H5Tvlen_create(H5T_STD_REF_OBJ);
+    hsize_t shape[SLC_MAX_RANK] = {0};
+    hobj_ref_t reference;
+    hvl_t lists[SLC_MAX_RANK] = {{0, NULL}};
+    const char *labels[SLC_MAX_RANK];
+    const int rank = H5Sget_simple_extent_dims(space, shape, NULL);
+    assert_true(file >= 0 && set >= 0 && rank > d);
+    put_scale(file, name, (int64_t)shape[d]);
+    assert_true(H5Rcreate(&reference, file, name, H5R_OBJECT, -1) >= 0);
+    for (int k = 0; k < rank; k++) {
+        labels[k] = k == d ? "along" : "";
+    }
+    lists[d] = (hvl_t){1, &reference};
+    put_attribute(set, "units", text, 0, "Jy");
+    put_attribute(set, "DIMENSION_LABELS", label, (hsize_t)rank, labels);
+    put_attribute(set, "DIMENSION_LIST", list, (hsize_t)rank, lists);
+    H5Tclose(list);
+    H5Tclose(label);
+    H5Tclose(text);
+    H5Sclose(space);
+    H5Dclose(set);
+    H5Fclose(file);
+}
+
 int32_t *test_rewrite_get(const char *path, const char *name, int rank, const int64_t *shape) {
     int32_t *values = test_allocate(count_of(rank, shape) * 4);
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);

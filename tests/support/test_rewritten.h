@@ -22,6 +22,10 @@ int32_t test_rewrite_value(const test_array *array, const int64_t *index);
 
 void test_rewrite_put(const char *path, const char *name, const test_array *array);
 
+/* Gives the dataset an attribute "units", and its dimension `d` the label "along" and a dimension scale
+ * `name` with the values 0.5 k. */
+void test_rewrite_describe(const char *path, const char *dataset, int d, const char *name);
+
 /* All elements of a dataset that must have this shape, read by HDF5 itself; the caller frees. */
 int32_t *test_rewrite_get(const char *path, const char *name, int rank, const int64_t *shape);
 

@@ -294,6 +294,31 @@ static void knows_what_is_no_number(void **state) {
     test_fixture_close(&self);
 }
 
+/* The same of singles; and where there is no number at all, there is neither an end nor a place. */
+static void knows_zeros_and_nan_of_singles(void **state) {
+    const float zeros[6] = {NAN, 1, -0.0f, 0.0f, -0.0f, 1};
+    const float nothing[6] = {NAN, NAN, -NAN, NAN, -NAN, NAN};
+    const int64_t tile[SLC_MAX_AXES] = {0};
+    const slc_stats_request request = {.dtype = SLC_F32, .rank = 1, .shape = {6}, .n_parts = 1};
+    const slc_stats_step step = {.has_moments = true};
+    test_stats_found found;
+    test_fixture self;
+    test_fixture_open(*state, &self);
+    test_stats_run(self.device, &request, &step, tile, zeros, NULL, &found);
+    const double low = slc_stats_key_value(SLC_F32, SLC_STATS_VALUE, found.sums[SLC_STATS_LOWEST]);
+    assert_int_equal(found.sums[SLC_STATS_PLACE_LOWEST], 3);
+    assert_int_equal(found.sums[SLC_STATS_PLACE_HIGHEST], 2);
+    assert_true(low == 0 && !signbit(low));
+    test_stats_free(&found);
+    test_stats_run(self.device, &request, &step, tile, nothing, NULL, &found);
+    assert_int_equal(found.sums[SLC_STATS_N_NAN], 6);
+    assert_int_equal(found.sums[SLC_STATS_PLACE_LOWEST], 0);
+    assert_int_equal(found.sums[SLC_STATS_PLACE_HIGHEST], 0);
+    assert_true(slci_exact_sum((const int64_t *)&found.sums[SLC_STATS_SUM]) == 0);
+    test_stats_free(&found);
+    test_fixture_close(&self);
+}
+
 /* Half precision by its bits: 1, 2, the largest, the smallest, minus two, infinite, NaN. */
 static void reads_half_precision(void **state) {
     const uint16_t data[7] = {0x3c00, 0x4000, 0x7bff, 0x0001, 0xc000, 0x7c00, 0x7e01};
@@ -374,8 +399,9 @@ static void counts_digits_by_group(void **state) {
 }
 
 const test_case test_stats_cases[] = {
-    TEST_CASE(adds_up_whatever_the_tiles),  TEST_CASE(loses_nothing_between_sizes),
-    TEST_CASE(knows_what_is_no_number),     TEST_CASE(reads_half_precision),
-    TEST_CASE(takes_complex_numbers_apart), TEST_CASE(counts_digits_by_group),
+    TEST_CASE(adds_up_whatever_the_tiles), TEST_CASE(loses_nothing_between_sizes),
+    TEST_CASE(knows_what_is_no_number),    TEST_CASE(knows_zeros_and_nan_of_singles),
+    TEST_CASE(reads_half_precision),       TEST_CASE(takes_complex_numbers_apart),
+    TEST_CASE(counts_digits_by_group),
 };
 const int64_t test_n_stats_cases = TEST_COUNT(test_stats_cases);

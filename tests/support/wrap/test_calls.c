@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <hdf5.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/types.h>
@@ -17,6 +18,7 @@
 static atomic_int armed_kind;
 static atomic_int_least64_t n_calls;
 static int64_t fail_at;
+static atomic_int_least64_t until_killed; /* 0: never */
 static const char *output_folder = "/";
 
 static const struct {
@@ -59,7 +61,16 @@ int64_t test_fault_disarm(void) {
     return atomic_load(&n_calls);
 }
 
+void test_fault_kill_at(int64_t n) {
+    atomic_store(&until_killed, n);
+}
+
 static bool fires(test_fault kind) {
+    const bool counts =
+        kind == TEST_FAULT_SYNC || kind == TEST_FAULT_RENAME || kind == TEST_FAULT_UNLINK;
+    if (counts && atomic_load(&until_killed) > 0 && atomic_fetch_sub(&until_killed, 1) == 1) {
+        (void)raise(SIGKILL);
+    }
     if (atomic_load(&armed_kind) != (int)kind || atomic_fetch_add(&n_calls, 1) + 1 != fail_at) {
         return false;
     }
@@ -148,6 +159,7 @@ WRAP(WRITE, pwrite, ssize_t, (int file, const void *data, size_t n, off_t at), (
 WRAP(WRITE, ftruncate, int, (int file, off_t length), (file, length), -1)
 WRAP(SYNC, fsync, int, (int file), (file), -1)
 WRAP(SYNC, fdatasync, int, (int file), (file), -1)
+WRAP(UNLINK, unlink, int, (const char *path), (path), -1)
 WRAP(RENAME, rename, int, (const char *from, const char *to), (from, to), -1)
 WRAP(RENAME, renameat2, int,
      (int from_folder, const char *from, int to_folder, const char *to, unsigned flags),

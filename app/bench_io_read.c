@@ -1,0 +1,253 @@
+/* Reading: Sluice by all threads and by one, H5Dread, and the bare file, in turns. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/bench_io_parts.h"
+#include "core/checked.h"
+#include "core/print.h"
+#include "io/h5_array.h"
+#include "io/h5_bench.h"
+
+#define ROW_BYTES SLCI_BENCH_IO_ROW_BYTES
+#define PIECE_BYTES ((int64_t)4 << 20)
+
+/* The array is read in as many parts as it has chunks, so that the last threads to end do not wait long
+ * for one another. */
+#define CHUNK_BYTES ((int64_t)2 << 20)
+
+#define MANY_CHUNKS 1000000
+
+/* What docs/bench.md promises by two threads or more: rates beside H5Dread's or the bare file's. */
+#define GOAL_ZSTD (1 / 0.40)
+#define GOAL_BITSHUFFLE (1 / 0.20)
+#define GOAL_BARE 0.95
+#define GOAL_SCALING 0.90
+
+typedef struct reading {
+    slci_bench_io_run *self;
+    slc_source *source;
+    slc_pool *pool;
+    int64_t n_parts;
+    slci_h5_bench_file *library;
+    int descriptor; /* of the bare file */
+} reading;
+
+/* ---- the ways --------------------------------------------------------------------------------- */
+
+static slc_status read_part(void *context, int64_t part, int worker) {
+    const reading *one = context;
+    void *const dst[] = {one->self->array};
+    const slc_box box = {.rank = 3,
+                         .extent = {one->self->n_rows, SLCI_BENCH_IO_WIDTH, SLCI_BENCH_IO_WIDTH}};
+    (void)worker;
+    return slc_source_read_part(one->source, &box, dst, (int)part, (int)one->n_parts);
+}
+
+static slc_status read_ours(void *context) {
+    reading *one = context;
+    return slc_pool_for(one->pool, one->n_parts, read_part, one);
+}
+
+/* Rows that are made suffice: HDF5 takes as long for the others. */
+static slc_status read_library(void *context) {
+    const reading *one = context;
+    return slci_h5_bench_read(one->library, 0, one->self->n_made, one->self->array);
+}
+
+static slc_status read_piece(void *context, int64_t piece, int worker) {
+    const reading *one = context;
+    (void)worker;
+    for (int64_t done = 0; done < PIECE_BYTES;) {
+        const int64_t at = piece * PIECE_BYTES + done;
+        const ssize_t n = pread(one->descriptor, (char *)one->self->array + at,
+                                (size_t)(PIECE_BYTES - done), (off_t)at);
+        if (n <= 0) {
+            return SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be read: %s", one->self->path,
+                            n < 0 ? strerror(errno) : "it is too short");
+        }
+        done += (int64_t)n;
+    }
+    return SLC_OK;
+}
+
+/* As many bytes as the array has, of the file as it lies there. */
+static slc_status read_bare(void *context) {
+    const reading *one = context;
+    return slc_pool_for(one->pool, one->self->n_rows * ROW_BYTES / PIECE_BYTES, read_piece,
+                        context);
+}
+
+/* ---- turns ------------------------------------------------------------------------------------ */
+
+typedef struct turns {
+    slci_bench_io_times ours, single, library, bare;
+    bool is_stock;         /* H5Dread without Sluice's filter */
+    double in_cache_share; /* of what all threads could be worth; decoding only */
+} turns;
+
+static slc_status open_ours(slci_bench_io_run *self, slc_source **source) {
+    const slc_h5_array_options options = {.path = self->path, .dataset = SLCI_H5_BENCH_NAME};
+    const char *why = NULL;
+    SLC_TRY(slc_h5_array_open(&options, source));
+    return strcmp(slc_h5_array_reader(*source, &why), "library") != 0
+               ? SLC_OK
+               : SLC_FAIL(SLC_ERROR_INTERNAL, "%s: is left to HDF5: %s", self->path, why);
+}
+
+/* The first reading after opening makes buffers, and is looked at and not timed. HDF5 lets nobody take
+ * a filter that an open dataset has, so this one is closed before HDF5's turn. */
+static slc_status turn_of_ours(slci_bench_io_run *self, slc_pool *single, turns *best) {
+    reading one = {.self = self, .pool = self->machine.pool};
+    slc_status status = SLC_OK;
+    one.n_parts = self->n_rows * ROW_BYTES / CHUNK_BYTES;
+    SLC_TRY_GOTO(done, open_ours(self, &one.source));
+    SLC_TRY_GOTO(done, slci_bench_io_spoil(self));
+    SLC_TRY_GOTO(done, read_ours(&one));
+    SLC_TRY_GOTO(done, slci_bench_io_check(self, self->n_rows, "Sluice"));
+    SLC_TRY_GOTO(done, slci_bench_io_time(self, read_ours, &one, &best->ours));
+    if (slc_pool_size(one.pool) > 1 && !slci_bench_io_is_enough(&best->single)) {
+        one.pool = single;
+        SLC_TRY_GOTO(done, slci_bench_io_time(self, read_ours, &one, &best->single));
+    }
+done:
+    slc_source_destroy(one.source);
+    return status;
+}
+
+static slc_status turn_of_library(slci_bench_io_run *self, turns *best) {
+    reading one = {.self = self};
+    if (slci_bench_io_is_enough(&best->library)) {
+        return SLC_OK;
+    }
+    SLC_TRY(slci_bench_io_spoil(self));
+    SLC_TRY(slci_h5_bench_open(self->path,
+                               best->is_stock ? SLCI_H5_BENCH_STOCK : SLCI_H5_BENCH_OURS,
+                               &one.library));
+    const slc_status status = slci_bench_io_time(self, read_library, &one, &best->library);
+    slci_h5_bench_close(one.library);
+    SLC_TRY(status);
+    return slci_bench_io_check(self, self->n_made, "HDF5");
+}
+
+static slc_status turn_of_bare(slci_bench_io_run *self, turns *best) {
+    reading one = {.self = self,
+                   .pool = self->machine.pool,
+                   .descriptor = open(self->path, O_RDONLY | O_CLOEXEC)};
+    if (one.descriptor < 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be opened: %s", self->path, strerror(errno));
+    }
+    const slc_status status = slci_bench_io_time(self, read_bare, &one, &best->bare);
+    (void)close(one.descriptor);
+    return status;
+}
+
+/* ---- figures ---------------------------------------------------------------------------------- */
+
+static double goal_of(const slci_bench_io_run *self, const slci_bench_io_kind *kind,
+                      const turns *best) {
+    if (slc_pool_size(self->machine.pool) < 2) {
+        return 0;
+    }
+    return kind->filter.kind == SLC_H5_FILTER_ZSTD                               ? GOAL_ZSTD
+           : kind->filter.kind == SLC_H5_FILTER_BITSHUFFLE_LZ4 && best->is_stock ? GOAL_BITSHUFFLE
+                                                                                 : 0;
+}
+
+static void add_figures(slci_bench_io_run *self, const slci_bench_io_kind *kind,
+                        const turns *best) {
+    const double gigabytes = 1e-9 * (double)(self->n_rows * ROW_BYTES);
+    const int n_threads = slc_pool_size(self->machine.pool);
+    const double part = (double)self->n_made / (double)self->n_rows; /* that HDF5 read */
+    slci_bench_figure figure = {.unit = "GB/s",
+                                .measured = gigabytes / best->ours.seconds,
+                                .limit = part * gigabytes / best->library.seconds,
+                                .goal = goal_of(self, kind, best),
+                                .may_pass = true};
+    (void)slci_print(figure.what, sizeof figure.what, "read %s", kind->name);
+    (void)slci_print(figure.limit_is, sizeof figure.limit_is, "H5Dread, one thread%s",
+                     best->is_stock ? "" : ", Sluice's filter");
+    (void)slci_print(figure.note, sizeof figure.note, "processor time %.3g of H5Dread's",
+                     part * best->ours.cpu_seconds / best->library.cpu_seconds);
+    slci_bench_io_add(self, &figure);
+    figure.note[0] = '\0';
+    if (kind->filter_id == 0) {
+        figure.limit = gigabytes / best->bare.seconds;
+        figure.goal = GOAL_BARE;
+        (void)slci_print(figure.what, sizeof figure.what, "read %s, beside pread", kind->name);
+        (void)slci_print(figure.limit_is, sizeof figure.limit_is, "pread of the file, %d threads",
+                         n_threads);
+        slci_bench_io_add(self, &figure);
+    } else if (n_threads > 1) {
+        figure.limit = n_threads * gigabytes / best->single.seconds;
+        figure.goal = GOAL_SCALING;
+        (void)slci_print(figure.what, sizeof figure.what, "decode %s, 1 to %d threads", kind->name,
+                         n_threads);
+        (void)slci_print(figure.limit_is, sizeof figure.limit_is, "%d times one thread", n_threads);
+        (void)slci_print(figure.note, sizeof figure.note,
+                         "a chunk a thread, in its cache, again and again: %.3g %%",
+                         100 * best->in_cache_share);
+        slci_bench_io_add(self, &figure);
+    }
+}
+
+/* A filter that HDF5 has itself is taken as it is; zstd, for which it has none, is Sluice's. Debian's
+ * plugin for bitshuffle does not know the variant with zstd, and returns wrong values for it. */
+static bool has_stock(const slci_bench_io_kind *kind) {
+    return kind->filter.kind != SLC_H5_FILTER_ZSTD &&
+           kind->filter.kind != SLC_H5_FILTER_BITSHUFFLE_ZSTD &&
+           (kind->filter_id == 0 || slci_h5_bench_has_stock(kind->filter_id));
+}
+
+slc_status slci_bench_io_read(slci_bench_io_run *self, const slci_bench_io_kind *kind) {
+    turns best = {SLCI_BENCH_IO_NO_TIMES, SLCI_BENCH_IO_NO_TIMES, SLCI_BENCH_IO_NO_TIMES,
+                  SLCI_BENCH_IO_NO_TIMES, has_stock(kind),        1};
+    slc_pool *single = NULL;
+    slc_status status = SLC_OK;
+    SLC_TRY_GOTO(done, slci_bench_io_write(self, kind, self->n_rows));
+    SLC_TRY_GOTO(done, slc_pool_create(1, &single));
+    for (int k = 0; k < self->n_repeats; k++) {
+        SLC_TRY_GOTO(done, turn_of_ours(self, single, &best));
+        SLC_TRY_GOTO(done, turn_of_library(self, &best));
+        if (kind->filter_id == 0) {
+            SLC_TRY_GOTO(done, turn_of_bare(self, &best));
+        }
+    }
+    if (kind->filter_id != 0) {
+        SLC_TRY_GOTO(done, slci_bench_io_in_cache(self, kind, &best.in_cache_share));
+    }
+    add_figures(self, kind, &best);
+    self->read_seconds = best.ours.seconds;
+done:
+    slc_pool_destroy(single);
+    return status;
+}
+
+/* ---- the index -------------------------------------------------------------------------------- */
+
+static slc_status open_and_close(void *context) {
+    reading one = {.self = context};
+    const slc_status status = open_ours(one.self, &one.source);
+    slc_source_destroy(one.source);
+    return status;
+}
+
+/* Opening a dataset of very many chunks, which is to find them all. */
+slc_status slci_bench_io_index(slci_bench_io_run *self) {
+    slci_bench_io_times best = SLCI_BENCH_IO_NO_TIMES;
+    SLC_TRY(slci_h5_bench_write_many(self->path, MANY_CHUNKS));
+    for (int k = 0; k < self->n_repeats; k++) {
+        SLC_TRY(slci_bench_io_time(self, open_and_close, self, &best));
+    }
+    slci_bench_io_add(self, &(slci_bench_figure){.what = "index of 10^6 chunks",
+                                                 .unit = "M/s",
+                                                 .measured = 1e-6 * MANY_CHUNKS / best.seconds,
+                                                 .limit = 1,
+                                                 .limit_is = "one second",
+                                                 .goal = 1,
+                                                 .may_pass = true});
+    return SLC_OK;
+}
