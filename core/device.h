@@ -44,7 +44,7 @@ typedef struct slc_device_limits {
     int64_t context_bytes;         /* what the driver keeps for itself, stated apart from --vram */
     int64_t allocation_unit_bytes; /* slabs are whole multiples of it (CUDA: 2 MiB, host: 4 KiB) */
     int n_processors;              /* multiprocessors, or threads of the pool */
-    bool has_fast_double; /* double precision at half the rate of single or better; host: true */
+    bool has_fast_double;   /* double precision at half the rate of single or better; host: true */
     int compute_capability; /* of an NVIDIA GPU, 90 for 9.0; host: 0 */
 } slc_device_limits;
 

@@ -36,7 +36,7 @@ typedef struct cuda_device {
     slc_device base;
     int index;
     int n_processors;
-    int single_to_double; /* the ratio of their rates: 2 on cards for computing, else 32 or 64 */
+    int single_to_double;   /* the ratio of their rates: 2 on cards for computing, else 32 or 64 */
     int compute_capability; /* 90 for 9.0 */
     int64_t context_bytes;
     char name[128];

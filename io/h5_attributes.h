@@ -14,7 +14,7 @@
  * stands then; `failed` says at what. */
 bool slci_h5_copy_attributes(hid_t from, hid_t to, char failed[SLCI_H5_NAME_BYTES]);
 
-/* The same without those named, a list that ends with NULL; `failed` is "" where there was no memory. */
+/* The same without those named, a list that ends with NULL; `failed` is "" where memory lacked. */
 bool slci_h5_copy_attributes_but(hid_t from, hid_t to, const char *const *left_out,
                                  char failed[SLCI_H5_NAME_BYTES]);
 

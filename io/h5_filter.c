@@ -6,8 +6,8 @@
 #include "core/print.h"
 #include "core/units.h"
 
-/* Rates are of one thread of a Xeon with AVX-512 at the usual level, on complex noise of single precision
- * whose mantissas are rounded to 10 bits. */
+/* Rates are of one thread of a Xeon with AVX-512 at the usual level, on complex noise of single
+ * precision whose mantissas are rounded to 10 bits. */
 static const struct {
     slc_h5_filter_kind kind;
     const char *name;

@@ -62,8 +62,9 @@ slc_status slci_h5_index_enter(const slci_h5_index_request *request, slci_h5_ind
                         request->path, request->name, at, entry->bytes, entry->offset, file_bytes);
     }
     if (index->bytes[at] != 0) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: damaged: chunk %" PRId64 " is there twice",
-                        request->path, request->name, at);
+        return SLC_FAIL(SLC_ERROR_INPUT,
+                        "%s: dataset %s: damaged: chunk %" PRId64 " is there twice", request->path,
+                        request->name, at);
     }
     index->offset[at] = entry->offset;
     index->bytes[at] = (uint32_t)entry->bytes;

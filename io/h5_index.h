@@ -43,9 +43,9 @@ typedef struct slci_h5_index_request {
     int64_t shape[SLC_MAX_RANK], chunk[SLC_MAX_RANK];
 } slci_h5_index_request;
 
-/* With the lock of io/h5_file.h held. SLC_ERROR_UNSUPPORTED with a clause: why the chunks cannot
- * be found, or not all of them; SLC_ERROR_INPUT where the file cannot be read; SLC_ERROR_MEMORY. The
- * caller destroys it. */
+/* With the lock of io/h5_file.h held. SLC_ERROR_UNSUPPORTED with a clause: why the chunks cannot be
+ * found; SLC_ERROR_INPUT where the file cannot be read or its index is damaged; SLC_ERROR_MEMORY.
+ * The caller destroys it. */
 SLC_MUST_USE slc_status slci_h5_index_create(const slci_h5_index_request *request,
                                              slci_h5_index **out);
 void slci_h5_index_destroy(slci_h5_index *index); /* takes NULL */

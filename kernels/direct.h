@@ -113,7 +113,8 @@ typedef struct slc_direct_tile {
 typedef struct slc_direct_summary {
     int64_t n_tiles[SLC_DIRECT_N_METHODS];
     int max_terms_used;
-    double worst_bound;
+    double worst_bound;      /* of what the expansion leaves out */
+    double error_bound;      /* of that and of all roundings, relative to Σw|V|: at most epsilon */
     double flops_per_sample; /* weighed arithmetic of one sample over the whole picture */
     int64_t finite_pixels;   /* pixels with l² + m² < 1 */
     char why[256];           /* one sentence: which tiles take which method, and why */

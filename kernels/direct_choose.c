@@ -35,6 +35,9 @@
 #define PRODUCTS_ROUNDING 8.6e-7
 #define PRODUCT_ROUNDING 8.5e-4
 
+/* The same in CUDA's sine kernel (direct_cuda.cu: its last variant). */
+#define SINE_ROUNDING 8.9e-7
+
 /* From this epsilon on one product will do. */
 #define PRODUCT_EPSILON 1e-3
 
@@ -247,10 +250,10 @@ static slc_status choose_cuda(const slc_direct_request *request, slc_direct_setu
     setup->n_products = is_coarse ? 1 : 3;
     setup->tile_pixels = SLCI_CUDA_PRODUCT_TILE;
     setup->max_terms = SLCI_CUDA_MOST_TERMS;
-    const bool is_wanted = request->unit != SLC_DIRECT_UNIT_NONE &&
-                           (request->tile_pixels > 0
-                                ? request->tile_pixels == SLCI_CUDA_PRODUCT_TILE
-                                : has_product_tile(setup));
+    const bool is_wanted =
+        request->unit != SLC_DIRECT_UNIT_NONE &&
+        (request->tile_pixels > 0 ? request->tile_pixels == SLCI_CUDA_PRODUCT_TILE
+                                  : has_product_tile(setup));
     if (!is_wanted) {
         *setup = sine;
     }
@@ -322,14 +325,14 @@ static void explain(const slc_direct_setup *setup, slc_direct_summary *summary) 
     const long long n_product = (long long)n[SLC_DIRECT_PRODUCT];
     const long long pixels = (long long)setup->tile_pixels;
     if (setup->n_products > 0) {
-        (void)snprintf(summary->why, sizeof summary->why,
-                       "%lld tiles of %lld x %lld pixels by the tensor cores (%d product%s of fp16, "
-                       "up to %d correction terms, which leaves at most %.1e), %lld by the sine "
-                       "kernel%s",
-                       n_product, pixels, pixels, setup->n_products,
-                       setup->n_products == 1 ? "" : "s", summary->max_terms_used,
-                       summary->worst_bound, n_sine,
-                       n_sine == 0 ? "" : ": max|w| is too much there, or at the horizon");
+        (void)snprintf(
+            summary->why, sizeof summary->why,
+            "%lld tiles of %lld x %lld pixels by the tensor cores (%d product%s of fp16, "
+            "up to %d correction terms, which leaves at most %.1e), %lld by the sine "
+            "kernel%s",
+            n_product, pixels, pixels, setup->n_products, setup->n_products == 1 ? "" : "s",
+            summary->max_terms_used, summary->worst_bound, n_sine,
+            n_sine == 0 ? "" : ": max|w| is too much there, or at the horizon");
     } else if (!is_for_host(setup)) {
         (void)snprintf(summary->why, sizeof summary->why,
                        "all %lld tiles of %lld x %lld pixels by the sine kernel, which this device "
@@ -351,6 +354,20 @@ static void explain(const slc_direct_setup *setup, slc_direct_summary *summary) 
     }
 }
 
+/* The rounding of the worst of the kernels that have tiles. */
+static double largest_rounding(const slc_direct_setup *setup, const slc_direct_summary *summary) {
+    if (is_for_host(setup)) {
+        return HOST_ROUNDING;
+    }
+    const double product = setup->n_products == 1 ? PRODUCT_ROUNDING : PRODUCTS_ROUNDING;
+    const int64_t n_product = summary->n_tiles[SLC_DIRECT_PRODUCT];
+    const int64_t n_skipped = summary->n_tiles[SLC_DIRECT_SKIP];
+    const int64_t n_y = slc_ceil_div(setup->geometry.ny, setup->tile_pixels);
+    const int64_t n_x = slc_ceil_div(setup->geometry.nx, setup->tile_pixels);
+    const bool has_sine = n_product + n_skipped < n_y * n_x;
+    return fmax(n_product > 0 ? product : 0.0, has_sine ? SINE_ROUNDING : 0.0);
+}
+
 void slc_direct_summarise(const slc_direct_setup *setup, slc_direct_summary *out) {
     memset(out, 0, sizeof *out);
     const int64_t n_y = slc_ceil_div(setup->geometry.ny, setup->tile_pixels);
@@ -365,6 +382,7 @@ void slc_direct_summarise(const slc_direct_setup *setup, slc_direct_summary *out
             out->flops_per_sample += tile_flops(setup, &tile);
         }
     }
+    out->error_bound = out->worst_bound + largest_rounding(setup, out);
     for (int64_t j = 0; j < setup->geometry.ny; j++) {
         out->finite_pixels += finite_in_row(&setup->geometry, j);
     }

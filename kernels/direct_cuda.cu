@@ -234,10 +234,10 @@ static int most_terms(const slc_direct_setup *setup, bool *is_all) {
     const direct_reach reach = find_reach(setup);
     const double deepest = setup->max_w * (1.0 - slci_direct_n(reach.far_l, reach.far_m));
     double bound = 0.0;
-    const int terms = slci_direct_bent_terms(
-        6.283185307179586 * reach.turns,
-        slci_direct_bend_error(reach.half, reach.half, reach.far_l, reach.far_m),
-        setup->term_tolerance, &bound);
+    const int terms = slci_direct_bent_terms(6.283185307179586 * reach.turns,
+                                             slci_direct_bend_error(reach.half, reach.half,
+                                                                    reach.far_l, reach.far_m),
+                                             setup->term_tolerance, &bound);
     *is_all = terms >= 0 && deepest < SLCI_CUDA_BENT_TURNS;
     return terms == 0 ? 0 : SLCI_CUDA_MOST_TERMS;
 }
@@ -313,8 +313,8 @@ static slc_status direct_cuda_tile(void *state, const slc_tile_arguments *argume
         const int terms = most_terms(setup, &is_all_product);
         fill_arguments(setup, setup, arguments, &a);
         SLC_TRY(count_blocks(setup, arguments->full_extent, &a, &n_tiles, &n_runs));
-        SLC_TRY(slci_mma_launch(&a, terms, n_tiles, n_runs,
-                                slc_stream_get_cuda(arguments->stream)));
+        SLC_TRY(
+            slci_mma_launch(&a, terms, n_tiles, n_runs, slc_stream_get_cuda(arguments->stream)));
     }
     return is_all_product ? SLC_OK : launch_sine(setup, arguments);
 }

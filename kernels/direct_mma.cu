@@ -49,9 +49,9 @@ static slc_status count_blocks(int64_t n_tiles, int64_t n_runs, unsigned *out) {
     int device = 0;
     int n_processors = 0;
     SLC_TRY(slc_cuda_status(cudaGetDevice(&device), "cudaGetDevice"));
-    SLC_TRY(slc_cuda_status(
-        cudaDeviceGetAttribute(&n_processors, cudaDevAttrMultiProcessorCount, device),
-        "cudaDeviceGetAttribute"));
+    SLC_TRY(slc_cuda_status(cudaDeviceGetAttribute(&n_processors, cudaDevAttrMultiProcessorCount,
+                                                   device),
+                            "cudaDeviceGetAttribute"));
     const int64_t wanted = slc_ceil_div((int64_t)BLOCKS_PER_PROCESSOR * n_processors, n_tiles);
     *out = (unsigned)slc_min_i64(wanted, n_runs);
     return SLC_OK;
@@ -65,9 +65,10 @@ slc_status slci_mma_launch(const slci_direct_cuda_arguments *arguments, int most
     for (int terms = 0; terms <= most_terms; terms++) {
         const slci_mma_launch_form *form = find_form(&arguments->setup, terms);
         void *parameters[] = {(void *)(uintptr_t)arguments};
-        SLC_TRY(slc_cuda_status(cudaLaunchKernel(form->function, grid, dim3((unsigned)form->threads),
-                                                 parameters, (size_t)form->shared_bytes, stream),
-                                "launch of the direct imaging product kernel"));
+        SLC_TRY(
+            slc_cuda_status(cudaLaunchKernel(form->function, grid, dim3((unsigned)form->threads),
+                                             parameters, (size_t)form->shared_bytes, stream),
+                            "launch of the direct imaging product kernel"));
     }
     return SLC_OK;
 }

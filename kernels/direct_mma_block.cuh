@@ -14,8 +14,8 @@
 #include "kernels/direct_cuda_block.cuh"
 
 #define SLCI_MMA_TILE SLCI_CUDA_PRODUCT_TILE
-#define SLCI_MMA_STAGE 32     /* samples of a stage: four steps of the tensor cores */
-#define SLCI_MMA_CHUNK 4      /* samples side by side in the 16 bytes of one line of an operand */
+#define SLCI_MMA_STAGE 32 /* samples of a stage: four steps of the tensor cores */
+#define SLCI_MMA_CHUNK 4  /* samples side by side in the 16 bytes of one line of an operand */
 #define SLCI_MMA_CHUNKS (SLCI_MMA_STAGE / SLCI_MMA_CHUNK)
 #define SLCI_MMA_MULTIPLIERS 8 /* warps that multiply, 16 rows of the tile each */
 #define SLCI_MMA_AHEAD 8 /* stages whose samples are prepared at a time: a lane for each sample */
@@ -57,13 +57,14 @@ typedef struct slci_mma_shared {
     slci_mma_sample samples[SLCI_MMA_CHUNKS][SLCI_MMA_AHEAD * SLCI_MMA_CHUNK];
     slci_mma_line columns[SLCI_MMA_TILE], rows[SLCI_MMA_TILE];
     float column_bend[SLCI_MMA_TILE], row_bend[SLCI_MMA_TILE]; /* slci_mma_bends */
-    uint64_t full[4], empty[4]; /* barriers of the stages */
+    uint64_t full[4], empty[4];                                /* barriers of the stages */
     slc_direct_tile tile;
     slci_direct_reference reference; /* of pixel (x0 + 64, y0 + 64) */
     slci_direct_run run;
+    bool is_inside; /* the whole tile is within the horizon */
     int n_used;
-    int exponent;                        /* the run's |wV| are below 2^exponent */
-    int warp_count[32];                  /* of used samples */
+    int exponent;       /* the run's |wV| are below 2^exponent */
+    int warp_count[32]; /* of used samples */
     int warp_exponent[32];
     uint16_t list[SLC_DIRECT_GRANULE_SAMPLES]; /* used samples of the run, in their order */
 } slci_mma_shared;
@@ -95,8 +96,7 @@ static __device__ __forceinline__ void slci_mma_arrive(uint64_t *barrier) {
 static __device__ __forceinline__ void slci_mma_wait(uint64_t *barrier, uint32_t parity) {
     uint32_t is_done = 0;
     while (is_done == 0) {
-        asm volatile("{\n.reg .pred p;\n"
-                     SLCI_MMA_TRY "selp.u32 %0, 1, 0, p;\n}"
+        asm volatile("{\n.reg .pred p;\n" SLCI_MMA_TRY "selp.u32 %0, 1, 0, p;\n}"
                      : "=r"(is_done)
                      : "r"(slci_mma_address(barrier)), "r"(parity)
                      : "memory");
@@ -121,51 +121,62 @@ static __device__ inline int slci_mma_exponent(const slci_direct_cuda_arguments 
 }
 
 /* Lists the samples of the run that have a weight, in the order of the file, and finds the exponent
- * of the largest |wV|. Begins and ends with a barrier. */
+ * of the largest |wV|. A warp looks at as many samples as any other, in steps of 32, and lane i keeps
+ * which of step i are used: there are 11 steps at most. All threads; ends with a barrier. */
 static __device__ inline void slci_mma_list_run(const slci_direct_cuda_arguments *a,
                                                 slci_mma_shared *shared) {
-    const int thread = (int)threadIdx.x;
-    const int lane = thread % 32;
-    const int warp = thread / 32;
+    const int lane = (int)threadIdx.x % 32;
+    const int warp = (int)threadIdx.x / 32;
+    const int n_warps = (int)blockDim.x / 32;
+    const int n_steps = (shared->run.n_samples + 32 * n_warps - 1) / (32 * n_warps);
     const int64_t first = shared->run.first_row * a->setup.n_channels + shared->run.first_sample;
-    int n_before = 0;
+    unsigned kept = 0;
     int exponent = SLCI_MMA_NO_EXPONENT;
-#pragma unroll 1
-    for (int start = 0; start < shared->run.n_samples; start += (int)blockDim.x) {
-        const int k = start + thread;
+    int count = 0;
+#pragma unroll 4
+    for (int step = 0; step < n_steps; step++) {
+        const int k = (warp * n_steps + step) * 32 + lane;
         const bool is_used = k < shared->run.n_samples && a->weight[first + k] > 0.0f;
         if (is_used) {
             exponent = max(exponent, slci_mma_exponent(a, first + k));
         }
         const unsigned mask = __ballot_sync(0xffffffffu, is_used);
-        if (lane == 0) {
-            shared->warp_count[warp] = __popc(mask);
-        }
-        __syncthreads();
-        int before = n_before;
-        for (int other = 0; other < (int)blockDim.x / 32; other++) {
-            const int count = shared->warp_count[other];
-            before += other < warp ? count : 0;
-            n_before += count;
-        }
-        if (is_used) {
-            shared->list[before + __popc(mask & ((1u << lane) - 1u))] = (uint16_t)k;
-        }
-        __syncthreads();
+        kept = lane == step ? mask : kept;
+        count += __popc(mask);
     }
     exponent = __reduce_max_sync(0xffffffffu, exponent);
     if (lane == 0) {
+        shared->warp_count[warp] = count;
         shared->warp_exponent[warp] = exponent;
     }
     __syncthreads();
-    if (thread == 0) {
-        for (int other = 1; other < (int)blockDim.x / 32; other++) {
-            exponent = max(exponent, shared->warp_exponent[other]);
+    int at = 0;
+    int n_used = 0;
+    for (int other = 0; other < n_warps; other++) {
+        at += other < warp ? shared->warp_count[other] : 0;
+        n_used += shared->warp_count[other];
+        exponent = max(exponent, shared->warp_exponent[other]);
+    }
+    for (int step = 0; step < n_steps; step++) {
+        const unsigned mask = __shfl_sync(0xffffffffu, kept, step);
+        if ((mask >> lane & 1u) != 0) {
+            shared->list[at + __popc(mask & ((1u << lane) - 1u))] =
+                (uint16_t)((warp * n_steps + step) * 32 + lane);
         }
+        at += __popc(mask);
+    }
+    if (threadIdx.x == 0) {
         shared->exponent = exponent;
-        shared->n_used = exponent > SLCI_MMA_NO_EXPONENT ? n_before : 0;
+        shared->n_used = exponent > SLCI_MMA_NO_EXPONENT ? n_used : 0;
     }
     __syncthreads();
+}
+
+/* Whether the corner that is farthest out lies within the horizon. */
+static __device__ inline bool slci_mma_is_inside(const slc_direct_setup *setup,
+                                                 const slc_direct_tile *tile) {
+    const double half = 0.5 * SLCI_MMA_TILE * setup->geometry.scale_rad;
+    return slci_direct_r2(fabs(tile->l0) + half, fabs(tile->m0) + half) < 1.0;
 }
 
 /* 1/n - 1/n0 without its cancellation, for n² = n0² - (square - square0). */

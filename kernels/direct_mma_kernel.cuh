@@ -13,7 +13,8 @@
 template <class UNIT, int PRODUCTS, int TERMS> struct slci_mma_form {
     using PLAN = slci_mma_plan<PRODUCTS, TERMS>;
     static constexpr int THREADS = 32 * (UNIT::MAKERS + SLCI_MMA_MULTIPLIERS);
-    static constexpr int STAGES = UNIT::MOST_STAGES < PLAN::STAGES ? UNIT::MOST_STAGES : PLAN::STAGES;
+    static constexpr int STAGES =
+        UNIT::MOST_STAGES < PLAN::STAGES ? UNIT::MOST_STAGES : PLAN::STAGES;
     static constexpr int SHARED_BYTES = STAGES * PLAN::STAGE_BYTES + (int)sizeof(slci_mma_shared);
 };
 
@@ -92,6 +93,7 @@ static __device__ __forceinline__ bool slci_mma_begin(const slci_direct_cuda_arg
     if (threadIdx.x == 0) {
         shared->tile = slci_direct_tile_at(&a->setup, (a->tile->origin[1] + down) / SLCI_MMA_TILE,
                                            (a->tile->origin[2] + across) / SLCI_MMA_TILE);
+        shared->is_inside = slci_mma_is_inside(&a->setup, &shared->tile);
         for (int slot = 0; slot < FORM::STAGES; slot++) {
             slci_mma_barrier_init(&shared->full[slot], UNIT::MAKERS);
             slci_mma_barrier_init(&shared->empty[slot], SLCI_MMA_MULTIPLIERS);

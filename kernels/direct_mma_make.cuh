@@ -46,10 +46,9 @@ static __device__ inline void slci_mma_prepare(const slci_direct_cuda_arguments 
         const uint32_t channel = in_granule % n_channels;
         const int64_t sample = row * n_channels + channel;
         const double per_metre = a->channels[channel];
-        out->phase = slci_sample_phase(
-            &shared->reference, a->setup.geometry.scale_rad, a->uvw[3 * row] * per_metre,
-            a->uvw[3 * row + 1] * per_metre, a->uvw[3 * row + 2] * per_metre,
-            slci_mma_scatter(at));
+        out->phase = slci_sample_phase(&shared->reference, a->setup.geometry.scale_rad,
+                                       a->uvw[3 * row] * per_metre, a->uvw[3 * row + 1] * per_metre,
+                                       a->uvw[3 * row + 2] * per_metre, slci_mma_scatter(at));
         out->phase.rows.y += slci_mma_scatter(at); /* which columns are less */
         const double scale = ldexp((double)a->weight[sample], SLCI_MMA_LEFT_BIT - shared->exponent);
         const float2 vis = a->setup.is_psf ? make_float2(1.0f, 0.0f) : a->vis[sample];
@@ -66,7 +65,7 @@ static __device__ inline void slci_mma_prepare(const slci_direct_cuda_arguments 
 
 /* Cosine (x) and sine (y) of a turn in units of 2^-32. A quarter turn or less is left after the
  * quadrant is taken out, with 30 bits, so its conversion is off by 2^-28 turns at most. */
-static __device__ __forceinline__ float2 slci_mma_circle(uint32_t turn) {
+static __device__ __forceinline__ float2 slci_mma_circle_fine(uint32_t turn) {
     const float x = __int2float_rn((int)(turn << 2)) * 0x1.921fb6p-32f; /* π/2 · 2^-32 */
     const float x2 = __fmul_rn(x, x);
     float s = __fmaf_rn(x2, SLCI_MMA_S3, SLCI_MMA_S2);
@@ -80,16 +79,25 @@ static __device__ __forceinline__ float2 slci_mma_circle(uint32_t turn) {
     const bool is_crossed = (int)(quadrant << 1) < 0;
     const float cosine = is_crossed ? s : c;
     const float sine = is_crossed ? c : s;
-    return make_float2(
-        __uint_as_float(__float_as_uint(cosine) ^ ((quadrant + 0x40000000u) & 0x80000000u)),
-        __uint_as_float(__float_as_uint(sine) ^ (quadrant & 0x80000000u)));
+    return make_float2(__uint_as_float(__float_as_uint(cosine) ^
+                                       ((quadrant + 0x40000000u) & 0x80000000u)),
+                       __uint_as_float(__float_as_uint(sine) ^ (quadrant & 0x80000000u)));
+}
+
+/* The same within 6e-7, by the special functions: enough for operands of single fp16. */
+static __device__ __forceinline__ float2 slci_mma_circle_coarse(uint32_t turn) {
+    const float x = __int2float_rn((int)turn) * 0x1.921fb6p-30f; /* 2π · 2^-32 */
+    return make_float2(__cosf(x), __sinf(x));
+}
+
+template <int PRODUCTS> static __device__ __forceinline__ float2 slci_mma_circle(uint32_t turn) {
+    return PRODUCTS > 1 ? slci_mma_circle_fine(turn) : slci_mma_circle_coarse(turn);
 }
 
 /* The turn of a line: two multiply-adds in double. */
 static __device__ __forceinline__ uint32_t slci_mma_turn(double2 phase, double w,
                                                          slci_mma_line line) {
-    return (uint32_t)__double2loint(
-        fma(phase.x, line.pixel, fma(w, line.w_factor, phase.y)));
+    return (uint32_t)__double2loint(fma(phase.x, line.pixel, fma(w, line.w_factor, phase.y)));
 }
 
 static __device__ __forceinline__ uint32_t slci_mma_pack(float2 value) {
@@ -145,7 +153,8 @@ static __device__ __forceinline__ void slci_mma_make_row(const slci_mma_shared *
 #pragma unroll
     for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
         const float2 a = own->a[k];
-        const float2 circle = slci_mma_circle(slci_mma_turn(own->phase[k], own->w[k], line));
+        const float2 circle =
+            slci_mma_circle<PRODUCTS>(slci_mma_turn(own->phase[k], own->w[k], line));
         value[k].x = __fmaf_rn(a.y, circle.y, __fmul_rn(a.x, circle.x));
         value[k].y = __fmaf_rn(-a.x, circle.y, __fmul_rn(a.y, circle.x));
     }
@@ -171,7 +180,7 @@ static __device__ __forceinline__ void slci_mma_make_column(const slci_mma_share
     float2 value[SLCI_MMA_CHUNK];
 #pragma unroll
     for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
-        value[k] = slci_mma_circle(slci_mma_turn(own->phase[k], own->w[k], line));
+        value[k] = slci_mma_circle<PRODUCTS>(slci_mma_turn(own->phase[k], own->w[k], line));
     }
     slci_mma_store<PRODUCTS>(value, lines + PLAN::RIGHT + at * 16);
     if (TERMS > 0) {

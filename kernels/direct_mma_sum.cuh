@@ -120,22 +120,33 @@ static __device__ __forceinline__ void slci_mma_store_image(const slci_direct_cu
                                                             const slci_mma_sums *own) {
     const int lane = (int)threadIdx.x % 32;
     const slc_direct_tile *tile = &shared->tile;
-    const int64_t y_end = a->tile->origin[1] + a->tile->extent[1];
+    const int64_t n_parts = a->setup.n_parts;
+    const int64_t x0 = tile->x0 + lane % 4 * 2;
     const int64_t x_end = a->tile->origin[2] + a->tile->extent[2];
+    const int n_columns = (int)(x_end - x0 < SLCI_MMA_TILE ? x_end - x0 : SLCI_MMA_TILE);
     const double scale = ldexp(1.0, shared->exponent - SLCI_MMA_LEFT_BIT);
-    const int n_parts = a->setup.n_parts;
 #pragma unroll
-    for (int i = 0; i < SLCI_MMA_PIXELS; i++) {
-        const int64_t y = tile->y0 + warp * 16 + lane / 4 + i / 2 % 2 * 8;
-        const int64_t x = tile->x0 + i / 4 * 8 + lane % 4 * 2 + i % 2;
-        const double l = slci_direct_l(&a->setup.geometry, x);
+    for (int half = 0; half < 2; half++) {
+        const int64_t y = tile->y0 + warp * 16 + half * 8 + lane / 4;
+        if (y >= a->tile->origin[1] + a->tile->extent[1]) {
+            continue;
+        }
         const double m = slci_direct_m(&a->setup.geometry, y);
-        if (y < y_end && x < x_end && slci_direct_r2(l, m) < 1.0) {
-            const int64_t pixel =
-                (y - a->tile->origin[1]) * a->row_pixels + (x - a->tile->origin[2]);
-            const double value = ((double)own->sum[i] + (double)own->part[i]) * scale;
-            slci_fixed_atomic_add(&a->image[pixel * n_parts + blockIdx.z],
-                                  slc_fixed_from_double(value, a->setup.scale_bits));
+        slc_fixed *row =
+            a->image +
+            (((y - a->tile->origin[1]) * a->row_pixels + x0 - a->tile->origin[2]) * n_parts +
+             blockIdx.z);
+#pragma unroll
+        for (int k = 0; k < SLCI_MMA_PIXELS / 2; k++) {
+            const int column = k / 2 * 8 + k % 2;
+            const int i = k / 2 * 4 + half * 2 + k % 2;
+            if (column < n_columns &&
+                (shared->is_inside ||
+                 slci_direct_r2(slci_direct_l(&a->setup.geometry, x0 + column), m) < 1.0)) {
+                const double value = ((double)own->sum[i] + (double)own->part[i]) * scale;
+                slci_fixed_atomic_add(&row[column * n_parts],
+                                      slc_fixed_from_double(value, a->setup.scale_bits));
+            }
         }
     }
 }

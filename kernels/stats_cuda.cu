@@ -1,9 +1,9 @@
 /* Statistics on CUDA. Two kernels a part and tile:
  *
- *   1. Every thread goes through elements t, t + threads, … of the tile, a few of them loaded ahead, and
- *      keeps its own range, with the first place of each end, and exact sums
- *      (kernels/stats_cuda_sums.cuh). A block's ranges meet by integer atomics on the keys in shared
- *      memory, and what the block found goes into scratch. Bins are counted in shared memory where they
+ *   1. Every thread goes through elements t, t + threads, … of the tile, a few of them loaded
+ *      ahead, and keeps its own range, with the first place of each end
+ *      (kernels/stats_cuda_range.cuh), and exact sums (kernels/stats_cuda_sums.cuh). A block's ranges
+ *      meet by integer atomics on the keys in shared memory, and what it found goes into scratch. Bins are counted in shared memory where they
  *      fit, digits of keys in global memory: there the lanes of a warp that have the same counter add
  *      once together, since data is often all but constant.
  *   2. One block merges the blocks' findings into the results (kernels/stats_cuda_merge.cuh).
@@ -21,6 +21,9 @@
 #include "kernels/stats_cuda_sums.cuh"
 #include "kernels/stats_cuda_values.cuh"
 
+/* It needs what is above. */
+#include "kernels/stats_cuda_range.cuh"
+
 #define LEAST_PER_THREAD 64
 #define MOST_BLOCKS 1024
 
@@ -29,15 +32,6 @@
 
 /* Bins that a block counts in shared memory, 16 KiB of it: more would keep other blocks away. */
 #define MOST_SHARED_BINS 4096
-
-#define NOWHERE 0xffffffffffffffffull
-
-/* What one thread has found of a part's range. */
-struct thread_range {
-    unsigned long long n_nan, n_infinite[2]; /* above, below */
-    unsigned long long place_infinite[2];
-    unsigned long long lowest, highest, place_lowest, place_highest;
-};
 
 __device__ static int64_t element_at(const slci_stats_view &view, const slci_stats_counts &counts,
                                      int64_t ordinal) {
@@ -63,80 +57,6 @@ __device__ static void count_digit(const slci_stats_view &view, unsigned long lo
     if (g >= 0) {
         count_one((unsigned long long *)view.digits,
                   ((int64_t)g << view.step.digit_bits) + slci_stats_digit(&view.step, key));
-    }
-}
-
-template <typename Load>
-__device__ static void note_range(thread_range *range, typename Load::value value,
-                                  unsigned long long key, unsigned long long ordinal) {
-    if (Load::is_infinite(value)) {
-        const int side = value > 0 ? 0 : 1;
-        range->n_infinite[side]++;
-        range->place_infinite[side] = min(range->place_infinite[side], ordinal);
-        return;
-    }
-    /* A thread's ordinals rise, so the first of equals is kept. */
-    if (range->place_lowest == NOWHERE || key < range->lowest) {
-        range->lowest = key;
-        range->place_lowest = ordinal;
-    }
-    if (range->place_highest == NOWHERE || key > range->highest) {
-        range->highest = key;
-        range->place_highest = ordinal;
-    }
-}
-
-/* The block's ends of the range: keys first, then the first place among those that have them. */
-__device__ static void meet(const thread_range &range, shared_sums *sums) {
-    unsigned long long *word = sums->word;
-    if (range.n_nan > 0) {
-        (void)atomicAdd(&word[SLC_STATS_N_NAN], range.n_nan);
-    }
-    for (int side = 0; side < 2; side++) {
-        if (range.n_infinite[side] > 0) {
-            (void)atomicAdd(&word[SLC_STATS_N_ABOVE + side], range.n_infinite[side]);
-            (void)atomicMin(&word[SLC_STATS_PLACE_ABOVE + side], range.place_infinite[side]);
-        }
-    }
-    const bool has_any = range.place_lowest != NOWHERE;
-    if (has_any) {
-        (void)atomicMin(&word[SLC_STATS_LOWEST], range.lowest);
-        (void)atomicMax(&word[SLC_STATS_HIGHEST], range.highest);
-    }
-    __syncthreads();
-    if (has_any && range.lowest == word[SLC_STATS_LOWEST]) {
-        (void)atomicMin(&word[SLC_STATS_PLACE_LOWEST], range.place_lowest);
-    }
-    if (has_any && range.highest == word[SLC_STATS_HIGHEST]) {
-        (void)atomicMin(&word[SLC_STATS_PLACE_HIGHEST], range.place_highest);
-    }
-    __syncthreads();
-}
-
-__device__ static bool is_place(int word) {
-    return word == SLC_STATS_PLACE_ABOVE || word == SLC_STATS_PLACE_BELOW ||
-           word == SLC_STATS_PLACE_LOWEST || word == SLC_STATS_PLACE_HIGHEST;
-}
-
-__device__ static void clear_shared(shared_sums *sums) {
-    for (int w = threadIdx.x; w < SLC_STATS_WORDS; w += BLOCK_THREADS) {
-        sums->word[w] = is_place(w) || w == SLC_STATS_LOWEST ? NOWHERE : 0;
-    }
-    __syncthreads();
-}
-
-/* Ordinals become flat indices, and nothing is 0 again. */
-__device__ static void store_shared(const slci_stats_view &view, const slci_stats_counts &counts,
-                                    const shared_sums &sums) {
-    unsigned long long *out = (unsigned long long *)view.work + blockIdx.x * SLC_STATS_WORDS;
-    for (int w = threadIdx.x; w < SLC_STATS_WORDS; w += BLOCK_THREADS) {
-        unsigned long long word = sums.word[w];
-        if (is_place(w)) {
-            word = word == NOWHERE
-                       ? 0
-                       : (unsigned long long)slci_stats_flat(&view, &counts, (int64_t)word) + 1;
-        }
-        out[w] = word;
     }
 }
 

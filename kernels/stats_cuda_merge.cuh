@@ -26,7 +26,7 @@ __device__ static bool is_digit(int word) {
 }
 
 /* What digit `word` takes of a sum: what its own digit keeps and what the one below gives; the highest
- * of a sum gives nothing. So every digit stays far from full, without a carry that would have to travel. */
+ * of a sum gives nothing. So every digit stays far from full, and no carry has to travel. */
 __device__ static long long digit_share(const unsigned long long *sums, int word) {
     const bool is_lowest = word == SLC_STATS_SUM || word == SLC_STATS_SQUARES;
     const bool is_highest = word == SLC_STATS_SQUARES - 1 || word == SLC_STATS_WORDS - 1;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The cases of the shared data that concern archives, by every job that reads arrays: what each must give
 # is stated with the case, and what is written is read back by HDF5's own tools. tests/README.md says
-# which case is tested where.
+# which case is tested where; test_cases_slow.sh has what takes longer.
 # shellcheck source=tests/app/support_program.sh
 source "$(dirname "$0")/support_program.sh"
 need_shared cases/transpose.h5
@@ -184,22 +184,6 @@ fi
 accepts '' repack "$cases/bigchunk.h5:/x" -o r.h5:/v --vram 8M --chunk 64,4096 --stats s.json "${write[@]}"
 check 'B40: the device keeps to --vram 8M' [ "$(member vram_peak_bytes s.json)" -le 8388608 ]
 stats_are 'B40: the chunk of 16 MiB, cut up' r.h5:/v sum 8796090925056
-for command in stats repack transpose; do
-    more=(--device host --no-probe -q --overwrite --threads 1)
-    [[ $command == stats ]] || more+=(-o r.h5:/v)
-    refuses 4 'the smallest that works is .*--ram' $command "$cases/bigchunk.h5:/x" "${more[@]}" \
-        --vram 8M --ram 1M
-    ram=$(sed -n 's/.*the smallest that works is .*--ram \([0-9]*\).*/\1/p' .err)
-    accepts '' $command "$cases/bigchunk.h5:/x" "${more[@]}" --vram 8M --ram "${ram:-0}"
-    refuses 4 "the smallest that works is .*--ram $ram" $command "$cases/bigchunk.h5:/x" "${more[@]}" \
-        --vram 8M --ram $((ram - 1))
-    accepts 'smallest --vram' $command "$cases/bigchunk.h5:/x" "${more[@]}" --ram 256M --dry-run
-    vram=$(sed -n 's/.*smallest --vram  *\([0-9]*\) bytes/\1/p' .out)
-    accepts '' $command "$cases/bigchunk.h5:/x" "${more[@]}" --ram 256M --vram "${vram:-0}"
-    refuses 4 "the smallest that works is --vram $vram" $command "$cases/bigchunk.h5:/x" "${more[@]}" \
-        --ram 256M --vram $((vram - 1))
-done
-
 # ---- B48: past 2^32 elements, in the last of which stands one of the two that are not 0
 stats_are 'B48: the last elements' "$cases/scan_int32.h5:/x[4294967290:]" count 7 sum 1 argmax 6
 stats_are 'B48: the first elements' "$cases/scan_int32.h5:/x[:10]" sum 1 argmax 1

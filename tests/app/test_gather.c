@@ -135,8 +135,8 @@ static void expect_result(const place *self, const scene *what, const scene_file
             shape[rank++] = request->shape[d];
         }
     }
-    TEST_OK(
-        slc_h5_array_open(&(slc_h5_array_options){.path = self->out, .dataset = "/v"}, &source));
+    const slc_h5_array_options set = {.path = self->out, .dataset = "/v"};
+    TEST_OK(slc_h5_array_open(&set, &source));
     const slc_layout *found = &source->fields[0];
     assert_int_equal(found->rank, rank);
     assert_int_equal(found->dtype, SLC_F32);
@@ -157,13 +157,12 @@ static const slc_sparse_choice ways[] = {SLC_SPARSE_AUTO, SLC_SPARSE_RESIDENT, S
                                          SLC_SPARSE_STREAMED};
 
 /* Small chunks, which cut across tiles and lists, encoded. */
-static void set_chunks(const scene *what, slc_array_form *form) {
-    form->n_chunk = what->list_rank + (what->request.axis < 0 ? 0 : what->request.rank - 1);
-    for (int d = 0; d < form->n_chunk; d++) {
-        form->chunk[d] = 2;
-    }
-    form->filters = true;
-    form->filter = (slc_h5_filter){.kind = SLC_H5_FILTER_DEFLATE, .has_checksum = true};
+static slc_array_form chunks_of(const scene *what) {
+    const int n_whole = what->request.axis < 0 ? 0 : what->request.rank - 1;
+    return (slc_array_form){.n_chunk = what->list_rank + n_whole,
+                            .chunk = {2, 2, 2, 2, 2, 2, 2, 2},
+                            .filters = true,
+                            .filter.kind = SLC_H5_FILTER_DEFLATE};
 }
 
 /* Runs the scene every way, two of them into chunks; `axis` as the user gives it. */
@@ -176,9 +175,7 @@ static void run_scene(const place *self, scene *what, int axis) {
         options.axis = axis;
         options.is_coordinates = what->request.axis < 0;
         options.run.sparse = ways[w];
-        if (w % 2 == 1) {
-            set_chunks(what, &options.form);
-        }
+        options.form = w % 2 == 1 ? chunks_of(what) : options.form;
         TEST_OK(slc_gather_run(&options, &result));
         assert_true(w == 0 || result.sparse == ways[w]);
         assert_int_equal(result.n_index, what->request.n_index);

@@ -103,6 +103,53 @@ static void there_and_back_with_every_mask(void **state) {
     }
 }
 
+/* In as many runs, which lie in the reverse order: what one decoding in a piece gives, with every mask. */
+static void check_runs(slci_chunk_decoder *decoder, uint32_t mask, const test_chunk *chunk,
+                       int64_t n_runs) {
+    const int64_t run_bytes = chunk->n_raw / n_runs;
+    unsigned char **run = test_allocate(n_runs * (int64_t)sizeof *run);
+    test_guard from;
+    test_guard to;
+    test_guard_open(chunk->n_stored, &from);
+    test_guard_open(chunk->n_raw, &to);
+    memcpy(from.bytes, chunk->stored, (size_t)chunk->n_stored);
+    for (int64_t r = 0; r < n_runs; r++) {
+        run[r] = to.bytes + (n_runs - 1 - r) * run_bytes;
+    }
+    const slci_chunk_runs runs = {.n_runs = n_runs, .run_bytes = run_bytes, .run = run};
+    TEST_OK(slci_chunk_decode_runs(decoder, mask, from.bytes, chunk->n_stored, &runs));
+    for (int64_t r = 0; r < n_runs; r++) {
+        assert_memory_equal(run[r], chunk->raw + r * run_bytes, (size_t)run_bytes);
+    }
+    test_guard_close(&to);
+    test_guard_close(&from);
+    free(run);
+}
+
+static void runs_are_decoded_where_they_go(void **state) {
+    static const int64_t counts[] = {1, 3, 11, 65, 2145};
+    const int64_t bytes = INT64_C(8) * 2145;
+    int n_checked = 0;
+    (void)state;
+    for (int64_t p = 0; p < TEST_COUNT(pipes); p++) {
+        const slci_chunk_pipeline pipeline = pipeline_of(bytes, pipes[p].n, pipes[p].filter);
+        slci_chunk_decoder *decoder = decoder_of(&pipeline);
+        for (uint32_t mask = 0; decoder != NULL && mask < 1U << pipeline.n_filters; mask++) {
+            if (!slci_chunk_decodes_runs(decoder, mask)) {
+                continue;
+            }
+            test_chunk *chunk = test_chunk_create(&pipeline, mask, (uint64_t)(p * 100 + 50));
+            for (int64_t c = 0; c < TEST_COUNT(counts); c++) {
+                check_runs(decoder, mask, chunk, counts[c]);
+            }
+            test_chunk_destroy(chunk);
+            n_checked++;
+        }
+        slci_chunk_decoder_destroy(decoder);
+    }
+    assert_true(n_checked >= 20);
+}
+
 /* Every shorter and some longer ones. A chunk that lost bytes cannot be whole. */
 static void other_lengths_are_refused(void **state) {
     (void)state;
@@ -362,6 +409,7 @@ static void filters_have_names(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_and_back_with_every_mask),
+        cmocka_unit_test(runs_are_decoded_where_they_go),
         cmocka_unit_test(other_lengths_are_refused),
         cmocka_unit_test(damage_is_survived),
         cmocka_unit_test(noise_is_refused_or_decoded),

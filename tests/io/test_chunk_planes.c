@@ -50,6 +50,10 @@ static void check(const slci_chunk_planes *set, int64_t n, int64_t element_bytes
     test_fill(in.bytes, n * element_bytes, (uint64_t)(n * 100 + element_bytes));
     set->to_elements(in.bytes, n, element_bytes, out.bytes, n);
     expect_elements(in.bytes, n, element_bytes, out.bytes);
+    /* The last of them alone. */
+    set->to_elements(in.bytes + n / 2, n, element_bytes, out.bytes + n / 2 * element_bytes,
+                     n - n / 2);
+    expect_elements(in.bytes, n, element_bytes, out.bytes);
     if (n % 8 == 0) {
         set->from_bits(in.bytes, n, element_bytes, out.bytes);
         expect_bits(in.bytes, n, element_bytes, out.bytes);

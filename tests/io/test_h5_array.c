@@ -458,8 +458,10 @@ static slc_status fill_disk(void *context) {
     const full_disk *disk = context;
     char path[TEST_PATH_BYTES];
     const int64_t n = INT64_C(2) << 20;
-    slc_h5_array_output output = {
-        .path = path, .dataset = "/v", .chunk = {disk->chunk}, .filter = disk->filter};
+    slc_h5_array_output output = {.path = path,
+                                  .dataset = "/v",
+                                  .chunk = {disk->chunk},
+                                  .filter = disk->filter};
     test_join(disk->directory, "big.h5", path);
     SLC_TRY(slc_layout_dense(SLC_U8, 1, &n, &output.layout));
     if (disk->limit_bytes > 0) {

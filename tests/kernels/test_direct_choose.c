@@ -75,8 +75,7 @@ static void bounds_hold_at_every_pixel(void **state) {
  * 1 + 2πi w n0³ f g for it, or 1. */
 static double product_rest(const slc_direct_tile *tile, double w, double l, double m) {
     const double turn = 6.283185307179586 * w;
-    const double c =
-        n_of(l, m) - n_of(l, tile->m0) - n_of(tile->l0, m) + n_of(tile->l0, tile->m0);
+    const double c = n_of(l, m) - n_of(l, tile->m0) - n_of(tile->l0, m) + n_of(tile->l0, tile->m0);
     const double f = 1.0 / n_of(l, tile->m0) - 1.0 / tile->n0;
     const double g = 1.0 / n_of(tile->l0, m) - 1.0 / tile->n0;
     const double taken = tile->n_terms == 0 ? 0.0 : turn * pow(tile->n0, 3.0) * f * g;
@@ -142,8 +141,10 @@ static void tensor_cores_take_the_tiles_that_they_can(void **state) {
         double scale, max_w, epsilon;
         int n_products, n_terms;
         bool has_sine;
-    } cases[] = {{1e-6, 1e3, 1e-6, 3, 0, false},   {4.3e-5, 1300.0, 1e-6, 3, 1, false},
-                 {1e-6, 1e3, 1e-3, 1, 0, false},   {1e-4, 1000.0, 1e-6, 3, 1, true},
+    } cases[] = {{1e-6, 1e3, 1e-6, 3, 0, false},
+                 {4.3e-5, 1300.0, 1e-6, 3, 1, false},
+                 {1e-6, 1e3, 1e-3, 1, 0, false},
+                 {1e-4, 1000.0, 1e-6, 3, 1, true},
                  {5e-3, 10000.0, 1e-6, 0, 0, true}};
     for (int64_t i = 0; i < TEST_COUNT(cases); i++) {
         slc_direct_request request = request_of(1024, 1024, cases[i].scale, cases[i].max_w);
@@ -162,7 +163,8 @@ static void tensor_cores_take_the_tiles_that_they_can(void **state) {
                                summary.n_tiles[SLC_DIRECT_SINE_DOUBLE] +
                                summary.n_tiles[SLC_DIRECT_SINE_WIDE];
         assert_int_equal(n_sine > 0, cases[i].has_sine);
-        assert_true(strstr(summary.why, cases[i].n_products == 0 ? "sine" : "tensor cores") != NULL);
+        assert_true(strstr(summary.why, cases[i].n_products == 0 ? "sine" : "tensor cores") !=
+                    NULL);
         slc_numerics record = {0};
         slc_direct_record(&setup, SLC_DEVICE_CUDA, &record);
         assert_string_equal(slc_numerics_get(&record, "matrix_unit"),

@@ -1,0 +1,52 @@
+#!/bin/bash
+# Cases of the shared data on archives that take many runs or many tiles: the smallest budgets that a
+# chunk larger than them allows, a disk that is full, and a hundred runs of one job.
+# shellcheck source=tests/app/support_program.sh
+source "$(dirname "$0")/support_program.sh"
+need_shared cases/transpose.h5
+cases=$shared/cases
+
+# ---- B40: of what is refused the smallest that works is named; with it the job runs, with less not
+for command in stats repack transpose; do
+    more=(--device host --no-probe -q --overwrite --threads 1)
+    [[ $command == stats ]] || more+=(-o r.h5:/v)
+    refuses 4 'the smallest that works is .*--ram' $command "$cases/bigchunk.h5:/x" "${more[@]}" \
+        --vram 8M --ram 1M
+    ram=$(sed -n 's/.*the smallest that works is .*--ram \([0-9]*\).*/\1/p' .err)
+    accepts '' $command "$cases/bigchunk.h5:/x" "${more[@]}" --vram 8M --ram "${ram:-0}"
+    refuses 4 "the smallest that works is .*--ram $ram" $command "$cases/bigchunk.h5:/x" "${more[@]}" \
+        --vram 8M --ram $((ram - 1))
+    accepts 'smallest --vram' $command "$cases/bigchunk.h5:/x" "${more[@]}" --ram 256M --dry-run
+    vram=$(sed -n 's/.*smallest --vram  *\([0-9]*\) bytes/\1/p' .out)
+    accepts '' $command "$cases/bigchunk.h5:/x" "${more[@]}" --ram 256M --vram "${vram:-0}"
+    refuses 4 "the smallest that works is --vram $vram" $command "$cases/bigchunk.h5:/x" "${more[@]}" \
+        --ram 256M --vram $((vram - 1))
+done
+
+# ---- B44: a hundred runs of one job with small tiles and several threads give one file
+for k in {1..100}; do
+    accepts '' transpose "$cases/transpose.h5:/x" -o "t.h5:/v" --chunk 64,64 --vram $((60 + k % 7 * 30))K \
+        --ram 64M --threads $((1 + k % 4)) --device host --no-probe -q --overwrite
+    [[ -e first.h5 ]] || cp t.h5 first.h5
+    check "B44: run $k wrote other bytes" cmp -s t.h5 first.h5
+done
+
+# ---- B36: a result of 4 MiB where files end at 1 MiB
+for filter in none deflate:1; do
+    for command in repack transpose; do
+        (
+            ulimit -f 1024
+            trap '' XFSZ
+            "$program" $command "$cases/tallchunk.h5:/x" -o full.h5:/v --filter $filter --device host \
+                --no-probe -q --vram 1M --ram 64M --chunk 64,256 >.out 2>.err
+        )
+        code=$?
+        n_checks=$((n_checks + 1))
+        [[ $code -eq 5 ]] || fail "B36: $command --filter $filter left with $code: $(cat .err)"
+        check "B36: one line: $(cat .err)" [ "$(wc -l <.err)" -eq 1 ]
+        check "B36: it says why: $(cat .err)" grep -qi 'file too large\|no space' .err
+        check 'B36: something is left behind' [ -z "$(ls | grep full)" ]
+    done
+done
+
+verdict

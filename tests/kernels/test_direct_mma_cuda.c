@@ -1,0 +1,210 @@
+/* The CUDA product kernel against the double-precision oracle, by every matrix instruction that the
+ * card has: the promise |ΔI| <= epsilon Σw|V| at every pixel, for one visibility and for many, with
+ * and without a correction term, for weights over twelve decades, for equal samples, and beside tiles
+ * of the sine kernel; the same bits however the work is tiled and whichever instruction is taken; and,
+ * over random fields, a bound that is neither below the error nor far above it. Without a card that
+ * has the instructions every case is skipped. */
+#include "tests/support/test_direct_scene.h"
+
+#include <math.h>
+
+#include "core/fixed.h"
+
+/* The ways to multiply that the card has: WARP, and before it GROUP where there is that too. */
+typedef struct units {
+    int n;
+    slc_direct_unit unit[2];
+} units;
+
+static units card_units(slc_device *device) {
+    slc_device_limits limits;
+    TEST_OK(slc_device_get_limits(device, &limits));
+    const slc_direct_unit best = slc_direct_unit_get(limits.compute_capability);
+    units out = {0, {best, SLC_DIRECT_UNIT_WARP}};
+    if (best != SLC_DIRECT_UNIT_NONE) {
+        out.n = best == SLC_DIRECT_UNIT_WARP ? 1 : 2;
+    }
+    return out;
+}
+
+static units need_units(void **state) {
+    const units found = card_units(test_card_need(state));
+    if (found.n == 0) {
+        print_message("SKIP: no product kernel for this card\n");
+        skip();
+    }
+    return found;
+}
+
+static double check(const test_scene *scene, double epsilon, slc_direct_unit unit,
+                    slc_device *device) {
+    const test_wish asked = {epsilon, true, unit};
+    return test_scene_check(scene, &asked, 1, device);
+}
+
+enum { NARROW, ONE_TERM, COMPLEX, MIXED };
+
+static const test_scene scenes[] = {
+    {"narrow field", 150, 130, 1e-6, 0, 0, true, 9000, 1, 1e5, 1e3, 0, 0.9, 1, false,
+     SLC_DIRECT_PRODUCT, 0},
+    {"one term, 2e-5 to 2e-4", 300, 200, 4.3e-5, 0.02, -0.03, true, 3000, 3, 5e3, 1300, 0, 0.7, 1,
+     false, SLC_DIRECT_PRODUCT, 0},
+    {"complex", 140, 100, 1e-5, 0.01, 0, true, 3000, 2, 5e4, 5e3, 0, 0.8, 2, false,
+     SLC_DIRECT_PRODUCT, 0},
+    {"products and sines", 520, 400, 1e-4, 0, 0, true, 700, 2, 5e3, 1000, 0, 0.8, 1, false,
+     SLC_DIRECT_PRODUCT, 0},
+    {"far from the centre, many turns", 130, 70, 1e-6, 0.1, -0.05, true, 3000, 1, 4e6, 10, 0, 1.0,
+     1, false, SLC_DIRECT_PRODUCT, 0},
+    {"point spread function", 100, 100, 1e-6, 0, 0, false, 3000, 2, 5e5, 5e3, 0, 0.8, 1, true,
+     SLC_DIRECT_PRODUCT, 0},
+    {"one row of 9000 channels", 64, 10, 1e-5, 0, 0, true, 1, 9000, 5e4, 10, 0, 0.9, 1, false,
+     SLC_DIRECT_PRODUCT, 0},
+    {"one pixel", 1, 1, 1e-4, 0, 0, true, 5000, 1, 5e3, 10, 0, 0.9, 1, false, SLC_DIRECT_PRODUCT,
+     0},
+    {"one sample in fifty", 64, 64, 1e-5, 0, 0, true, 9000, 1, 5e4, 100, 0, 0.02, 1, false,
+     SLC_DIRECT_PRODUCT, 0},
+    {"weights over twelve decades", 200, 140, 1e-6, 0, 0, true, 9000, 1, 1e5, 1e3, 0, 0.9, 1, false,
+     SLC_DIRECT_PRODUCT, 12},
+    {"lone source at the centre", 40, 40, 1e-6, 0, 0, true, 20000, 1, 1e5, 1e3, 0.3, 1.0, 1, false,
+     SLC_DIRECT_PRODUCT, 0},
+    {"equal samples", 9, 8, 1e-6, 0, 0, true, 20000, 1, 0, 0, 0.7, 1.0, 1, false,
+     SLC_DIRECT_PRODUCT, 0},
+    {"no w-projection", 100, 100, 1e-6, 0.1, 0.2, false, 2000, 1, 1e5, 1e2, 0, 1.0, 1, false,
+     SLC_DIRECT_PRODUCT, 0},
+};
+
+static void keeps_the_promise(void **state) {
+    const units found = need_units(state);
+    slc_device *device = test_card_need(state);
+    static const double epsilons[] = {1e-6, 1e-3};
+    for (int64_t i = 0; i < TEST_COUNT(scenes); i++) {
+        for (int64_t e = 0; e < TEST_COUNT(epsilons); e++) {
+            for (int u = 0; u < found.n; u++) {
+                (void)check(&scenes[i], epsilons[e], found.unit[u], device);
+            }
+        }
+    }
+}
+
+/* One visibility of a picture is a quarter of a million phases: each must be right by itself. */
+static void keeps_the_promise_for_one_visibility(void **state) {
+    const units found = need_units(state);
+    slc_device *device = test_card_need(state);
+    static const test_scene lone[] = {
+        {"one visibility", 512, 512, 1e-6, 0, 0, true, 1, 1, 9e4, 1, 0, 1.0, 1, false,
+         SLC_DIRECT_PRODUCT, 0},
+        {"one visibility, one term", 512, 512, 4e-5, 0.03, 0.03, true, 1, 1, 4e3, 1000, 0, 1.0, 2,
+         false, SLC_DIRECT_PRODUCT, 0},
+    };
+    for (int64_t i = 0; i < TEST_COUNT(lone); i++) {
+        (void)check(&lone[i], 1e-6, found.unit[0], device);
+        (void)check(&lone[i], 1e-3, found.unit[0], device);
+    }
+}
+
+static void gives_the_same_bits_for_every_tiling(void **state) {
+    const units found = need_units(state);
+    slc_device *device = test_card_need(state);
+    static const int64_t chosen[] = {NARROW, ONE_TERM, COMPLEX, MIXED};
+    for (int64_t c = 0; c < TEST_COUNT(chosen); c++) {
+        test_scene scene = scenes[chosen[c]];
+        scene.n_rows = 20000 / scene.n_channels;
+        for (int u = 0; u < found.n; u++) {
+            const test_wish asked = {1e-6, true, found.unit[u]};
+            test_scene_check_tilings(&scene, &asked, device);
+        }
+    }
+}
+
+/* Buffers end with the data, tiles do not. */
+static void tiles_larger_than_the_data_stay_in_their_buffers(void **state) {
+    const units found = need_units(state);
+    slc_device *device = test_card_need(state);
+    static const int64_t sizes[][2] = {{135, 70}, {129, 127}, {1, 257}, {255, 1}};
+    for (int64_t i = 0; i < TEST_COUNT(sizes); i++) {
+        test_scene scene = scenes[ONE_TERM];
+        scene.name = "edges of tiles";
+        scene.nx = sizes[i][0];
+        scene.ny = sizes[i][1];
+        scene.n_rows = 3150;
+        scene.n_channels = 2;
+        scene.n_parts = 1 + (int)(i % 2);
+        const test_wish asked = {1e-6, true, found.unit[0]};
+        (void)test_scene_check(&scene, &asked, 1, device);
+        test_scene_check_tilings(&scene, &asked, device);
+    }
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* A random field: from arc seconds to the horizon, max|w| to 10^5, baselines to 10^7 turns over the
+ * picture, weights over up to twelve decades. */
+static test_scene random_field(uint64_t *seed) {
+    const double turns = pow(10.0, test_random_between(seed, 1.0, 7.0));
+    test_scene scene = {.name = "random field",
+                        .nx = (int64_t)test_random_between(seed, 1.0, 300.0),
+                        .ny = (int64_t)test_random_between(seed, 1.0, 200.0),
+                        .scale_rad = pow(10.0, test_random_between(seed, -7.0, -2.2)),
+                        .centre_l = test_random_between(seed, -0.3, 0.3),
+                        .centre_m = test_random_between(seed, -0.3, 0.3),
+                        .is_w_projected = true,
+                        .n_rows = (int64_t)pow(10.0, test_random_between(seed, 0.0, 3.3)),
+                        .n_channels = 1,
+                        .reach_w = pow(10.0, test_random_between(seed, 0.0, 5.0)),
+                        .constant_v = test_random_between(seed, 0.0, 1.0) < 0.3 ? 0.37 : 0.0,
+                        .share_used = 1.0,
+                        .n_parts = 1,
+                        .decades = test_random_between(seed, 0.0, 12.0)};
+    scene.reach_uv = turns / (scene.scale_rad * (double)scene.nx);
+    return scene;
+}
+
+/* Half of the fields must have an error above a thirtieth of the bound that the planner gives. */
+static void the_bound_holds_and_is_close(void **state) {
+    const units found = need_units(state);
+    slc_device *device = test_card_need(state);
+    uint64_t seed = 2;
+    double ratio[60];
+    for (int64_t i = 0; i < TEST_COUNT(ratio); i++) {
+        test_scene scene = random_field(&seed);
+        test_scene_data data;
+        test_scene_fill(&scene, &data);
+        const double epsilon = i % 3 == 2 ? 1e-3 : 1e-6;
+        const test_wish asked = {epsilon, true, found.unit[0]};
+        const slc_direct_setup setup = test_scene_setup(&scene, &data, &asked);
+        test_scene_free(&data);
+        slc_direct_summary summary;
+        slc_direct_summarise(&setup, &summary);
+        for (int m = 0; m < SLC_DIRECT_N_METHODS; m++) {
+            if (summary.n_tiles[m] > 0 && m != SLC_DIRECT_SKIP) {
+                scene.method = (slc_direct_method)m;
+            }
+        }
+        const double worst = test_scene_check(&scene, &asked, 1, device);
+        assert_true(summary.error_bound <= epsilon && worst <= summary.error_bound);
+        ratio[i] = summary.error_bound / fmax(worst, 1e-30);
+    }
+    qsort(ratio, TEST_COUNT(ratio), sizeof ratio[0], compare_numbers);
+    print_message("bound over error: %.1f for the median field, %.1f to %.1f\n", ratio[30],
+                  ratio[0], ratio[TEST_COUNT(ratio) - 1]);
+    assert_true(ratio[TEST_COUNT(ratio) / 2] <= 30.0);
+}
+
+/* With an argument only the case of that name, for checkers that are slow. */
+int main(int argc, char **argv) {
+    if (argc > 1) {
+        cmocka_set_test_filter(argv[1]);
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_the_promise),
+        cmocka_unit_test(keeps_the_promise_for_one_visibility),
+        cmocka_unit_test(gives_the_same_bits_for_every_tiling),
+        cmocka_unit_test(tiles_larger_than_the_data_stay_in_their_buffers),
+        cmocka_unit_test(the_bound_holds_and_is_close),
+    };
+    return cmocka_run_group_tests(tests, test_card_open, test_card_close);
+}
