@@ -102,6 +102,7 @@ void slci_array_output_add_to(const slci_array_output *self, slc_fingerprint *pr
     }
     slc_fingerprint_add_text(print, "filter", filter);
     slc_fingerprint_add_i64(print, "big-endian", self->file.is_big_endian);
+    slc_fingerprint_add_i64(print, "rest", self->file.copies_rest);
     slc_fingerprint_add_text(print, "output type", slc_dtype_name(self->file.layout.dtype));
     slc_fingerprint_add_text(print, "output dataset", self->file.dataset);
 }

@@ -14,14 +14,14 @@
 #include "core/checked.h"
 #include "core/print.h"
 
-#define DOT 2
+#define DOT INT64_C(2)
 #define LETTER_WIDTH (6 * DOT) /* five dots and a gap */
 #define LETTER_HEIGHT (8 * DOT)
 #define NAME_WIDTH (SLCI_BAR_NAME_LENGTH * LETTER_WIDTH)
-#define BAR_WIDTH 520
+#define BAR_WIDTH INT64_C(520)
 #define VALUE_WIDTH (9 * LETTER_WIDTH)
-#define LINE_HEIGHT 26
-#define MARGIN 10
+#define LINE_HEIGHT INT64_C(26)
+#define MARGIN INT64_C(10)
 #define WIDTH (NAME_WIDTH + BAR_WIDTH + VALUE_WIDTH + 2 * MARGIN)
 
 /* Letters of 5 × 8 dots: bit 5y + x is the dot in column x and row y from the top; the lowest row is

@@ -1,5 +1,5 @@
-/* `sluice bench io`: how fast archives are read, each way of storing beside H5Dread or beside the bare
- * file, measured in the same run. docs/bench.md explains every line. Internal to app.
+/* `sluice bench io`: how fast archives are read and written, each way of storing beside HDF5, the bare
+ * file or h5repack, measured in the same run. docs/bench.md explains every line. Internal to app.
  *
  *     slci_bench_options options = {.run = run, .folder = "/tmp"};
  *     slci_bench_result result;
@@ -14,9 +14,9 @@
 extern "C" {
 #endif
 
-/* Files of a gibibyte at most, one after another, in a folder of their own below options->folder.
- * SLC_ERROR_OUTPUT, SLC_ERROR_MEMORY, SLC_ERROR_INTERRUPTED; SLC_ERROR_INTERNAL where the reader and
- * HDF5 found different values. */
+/* Files as large as the array, on a card one of 8 times that, one after another, in a folder of their
+ * own below options->folder. SLC_ERROR_OUTPUT, SLC_ERROR_MEMORY, SLC_ERROR_INTERRUPTED;
+ * SLC_ERROR_INTERNAL where other values were read than written. */
 SLC_MUST_USE slc_status slci_bench_io(const slci_bench_options *options, slci_bench_result *out);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
-/* What more threads are worth on this machine where nothing comes from memory: each decodes a chunk of its
- * own from its cache, again and again. Processors that share a core or are clocked lower together show
- * here, and reading a file cannot scale better. */
+/* What more threads are worth on this machine where nothing comes from memory: each decodes a chunk
+ * of its own from its cache, again and again. Processors that share a core or are clocked lower
+ * together show here, and reading a file cannot scale better. */
 #include <math.h>
 #include <stdlib.h>
 

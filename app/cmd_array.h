@@ -32,8 +32,8 @@ SLC_MUST_USE slc_status slci_arg_filter(const char *text, void *field);  /* slc_
     "how chunks are compressed: none, deflate:N (h5py reads it everywhere), zstd:N, " \
     "bitshuffle-lz4 or bitshuffle-zstd:N (with the plugin hdf5plugin), or input, as the data "
 
-/* What became of the result, as a clause of the last line of a run: ", stored in 1.2 MiB by deflate:4,
- * 3.2 times smaller"; "" where there is no filter. `bytes` are those of the elements. */
+/* What became of the result, as a clause of the last line of a run: ", stored in 1.2 MiB by deflate:4
+ * (ratio 3.2)"; "" where there is no filter. `bytes` are those of the elements. */
 #define SLCI_STORED_BYTES 128
 void slci_format_stored(const slc_array_stored *stored, int64_t bytes,
                         char text[SLCI_STORED_BYTES]);

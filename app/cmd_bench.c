@@ -36,8 +36,8 @@ static const slci_arg bench_args[] = {
      NULL},
     {"json", 0, NULL, "print JSON", FIELD(is_json), NULL, NULL},
     {"work", 0, "FOLDER",
-     "where files to measure with go, 150 MB at most for the engine and the array's size for io, "
-     "removed afterwards (default: /tmp)",
+     "where files to measure with go, 150 MB at most for the engine and the array's size for io (8 "
+     "times that on a card), removed afterwards (default: /tmp)",
      FIELD(folder), slci_arg_text, NULL},
     {"array", 0, "SIZE",
      "bytes of the array that io measures with (default: 128 MiB a thread, at least 256 MiB and at "
@@ -49,9 +49,10 @@ static const slci_arg bench_args[] = {
 
 static const char bench_usage[] =
     "usage: sluice bench engine|copy|io|ladder [options]\n\n"
-    "Measures what the engine, strided copies and transposes, the reading of HDF5 archives, or the\n"
-    "steps from a plain to a fast direct transform (examples/ladder) reach on this machine, each\n"
-    "figure beside the machine's own limit or what one would use instead, measured in the same run.\n";
+    "Measures what the engine, strided copies and transposes, HDF5 archives read and written, or\n"
+    "the steps from a plain to a fast direct transform (examples/ladder) reach on this machine,\n"
+    "each figure beside the machine's own limit or what one would use instead, measured in the\n"
+    "same run.\n";
 
 /* ---- as a table ------------------------------------------------------------------------------- */
 

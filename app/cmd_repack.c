@@ -19,6 +19,10 @@ static const slci_arg repack_args[] = {
      "type of the elements, as numpy writes it: i1 to i8, u1 to u8, f2, f4, f8, c4 (half "
      "precision), c8 or c16; > before it for big-endian (default: the data's, as it is stored)",
      FIELD(options), slci_arg_dtype, NULL},
+    {"rest", 0, NULL,
+     "what else is in the data's group goes to the result's, as it is stored, and so do the "
+     "group's attributes (default: only what describes the data)",
+     FIELD(options.copies_rest), NULL, NULL},
     {"saturate", 0, NULL,
      "values that an integer type cannot hold become the nearest that it can, NaN 0 (default: the "
      "first of them is named, and nothing is written)",

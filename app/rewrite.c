@@ -81,6 +81,7 @@ static slc_status settle_output(slci_rewrite_job *job) {
                               .template_dataset = o->in.dataset,
                               .keeps_type = !o->converts,
                               .is_big_endian = o->converts && o->is_big_endian,
+                              .copies_rest = o->copies_rest,
                               .log = o->run.log,
                               .overwrite = slci_run_may_replace(&o->run, o->out_path)};
     for (int d = 0; d < job->result.out.rank; d++) {

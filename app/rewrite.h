@@ -41,6 +41,7 @@ typedef struct slc_rewrite_options {
     slc_dtype dtype;
     /* With `converts`, in the file; without, the type stays as the data's file has it. */
     bool is_big_endian;
+    bool copies_rest; /* what else is in the input's group goes to the output's */
     bool saturates; /* to integers: a value out of range becomes the nearest, instead of an error */
     slc_run_options run;
 } slc_rewrite_options;

@@ -362,10 +362,8 @@ static void choose_blocks(slci_rewrite_job *job, const slci_rewrite_pass *passes
     }
 }
 
-/* Of host memory, for the blocks that are moved; and the most that a block takes, from where on larger
- * ones are no faster. */
+/* Of host memory, for the pieces of blocks that are moved. */
 #define BLOCKS_SHARE 8
-#define MOST_BLOCK_BYTES (INT64_C(4) << 20)
 
 /* The store in memory where both passes fit beside it, else in a file. */
 static slc_status plan_indirect(slci_rewrite_job *job, slci_rewrite_pass *passes) {
@@ -379,7 +377,7 @@ static slc_status plan_indirect(slci_rewrite_job *job, slci_rewrite_pass *passes
     const int64_t each = host_bytes / (slc_pool_size(job->machine.pool) + 1);
     job->store = SLC_REWRITE_FILE;
     SLC_TRY(plan_two(job, host_bytes, passes));
-    choose_blocks(job, passes, slc_min_i64(each, MOST_BLOCK_BYTES));
+    choose_blocks(job, passes, each);
     return SLC_OK;
 }
 

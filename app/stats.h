@@ -37,9 +37,9 @@ typedef struct slc_stats_number {
     double value;
 } slc_stats_number;
 
-/* All pointers are lent for the call. */
 struct slc_stats_result;
 
+/* All pointers are lent for the call. */
 typedef struct slc_stats_options {
     slc_array_name in;
     /* SLC_STATS_REAL, _IMAG or _ABS: this part of complex numbers. SLC_STATS_VALUE: of complex numbers,

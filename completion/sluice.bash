@@ -20,7 +20,7 @@ _sluice() {
     local predict_options="--model --output --sparse --stats --trace --report --checkpoint --every
         --resume --overwrite --dry-run --vram --ram --device --threads --no-probe --quiet --verbose
         --no-progress --version --help"
-    local repack_options="--output --chunk --filter --dtype --saturate --stats --trace --report --checkpoint
+    local repack_options="--output --chunk --filter --dtype --rest --saturate --stats --trace --report --checkpoint
         --every --resume --overwrite --dry-run --vram --ram --device --threads --no-probe --quiet
         --verbose --no-progress --version --help"
     local simulate_options="--output --zstd --overwrite --array --rows --channels --freq

@@ -1,8 +1,8 @@
-/* The loops of io/chunk_planes.h, included once by each instruction set's file, which has said how many
- * lanes a vector has.
+/* The loops of io/chunk_planes.h, included once by each instruction set's file, which has said how
+ * many lanes a vector has.
  *
- * Up to 8 planes are taken together, 16 elements of each as one lane. 64 elements are done at a time,
- * which is a whole cache line of each plane: planes a power of two apart share cache sets. */
+ * Up to 8 planes are taken together, 16 elements of each as one lane. 64 elements are done at a
+ * time, which is a whole cache line of each plane: planes a power of two apart share cache sets. */
 #include "core/checked.h"
 #include "io/chunk_planes.h"
 #include "io/chunk_vector.h"
@@ -10,7 +10,8 @@
 #define LINE 64
 #define GROUP 8
 
-/* Lane l of v[n] to out[l · n · 16], one vector after the other; `lane` is l, known to the compiler. */
+/* Lane l of v[n] to out[l · n · 16], one vector after the other; `lane` is l, known to the
+ * compiler. */
 SLCI_VECTOR_INLINE void store_lane(const slci_bytes *v, int n, int lane, unsigned char *out) {
 #pragma GCC unroll 8
     for (int64_t k = 0; k < n; k++) {
@@ -28,8 +29,8 @@ SLCI_VECTOR_INLINE void store(const slci_bytes *v, int n, unsigned char *out) {
 
 /* ---- elements --------------------------------------------------------------------------------- */
 
-/* As many elements as a vector has bytes, of `width` (8, 4 or 2, known to the compiler) planes, to every
- * `stride` bytes of out. */
+/* As many elements as a vector has bytes, of `width` (8, 4 or 2, known to the compiler) planes, to
+ * every `stride` bytes of out. */
 SLCI_VECTOR_INLINE void gather(const unsigned char *in, int64_t plane, int width,
                                unsigned char *out, int64_t stride) {
     slci_bytes v[8];

@@ -1,10 +1,11 @@
 /* Vectors of bytes, and the interleaving of their bytes and bits, for transposes. They are the
- * compiler's own (SSE2 or AVX2 on x86-64, NEON on ARM), so there is one text for all processors. A file
- * that is for AVX2 sets SLCI_VECTOR_LANES to 2 before it includes this one: then a vector is two lanes of
- * 16 bytes, and whatever is said here of a vector holds of each lane. Internal to io/chunk_*.c.
+ * compiler's own (SSE2 or AVX2 on x86-64, NEON on ARM), so there is one text for all processors. A
+ * file that is for AVX2 sets SLCI_VECTOR_LANES to 2 before it includes this one: then a vector is
+ * two lanes of 16 bytes, and whatever is said here of a vector holds of each lane. Internal to
+ * io/chunk_*.c.
  *
- * Interleaving the bytes of vector i with those of vector i + n/2 moves the highest bit of the vector's
- * number to the lowest place of the byte's (n = 8):
+ * Interleaving the bytes of vector i with those of vector i + n/2 moves the highest bit of the
+ * vector's number to the lowest place of the byte's (n = 8):
  *
  *     vector v2 v1 v0, byte b3 b2 b1 b0    ->    vector v1 v0 b3, byte b2 b1 b0 v2
  *

@@ -87,6 +87,8 @@ typedef struct slc_h5_array_output {
      * is_big_endian, and here whether a complex number's imaginary part comes first. */
     bool keeps_type;
     bool is_imaginary_first;
+    /* What else is in the template's group, and its attributes, go to the new dataset's group. */
+    bool copies_rest;
     /* Where each dimension comes from, which then has the scales and the label of that one. */
     slc_h5_array_origin origin[SLC_MAX_RANK];
     slc_pool *pool;       /* encodes the chunks; NULL: the thread that writes does */

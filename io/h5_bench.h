@@ -1,5 +1,6 @@
-/* For `sluice bench`: what HDF5 itself does with a file, called as anybody calls it: in one thread, with
- * H5Dread and H5Dwrite, and with the filters that a user's HDF5 has. Internal to the benchmarks.
+/* For `sluice bench`: what HDF5 itself does with a file, called as anybody calls it: in one thread,
+ * with H5Dread and H5Dwrite, and with the filters that a user's HDF5 has. Internal to the
+ * benchmarks.
  *
  *     SLC_TRY(slci_h5_bench_open(path, SLCI_H5_BENCH_STOCK, &file));
  *     SLC_TRY_GOTO(done, slci_h5_bench_read(file, row, n_rows, dst));
@@ -24,18 +25,19 @@ extern "C" {
 
 /* Which of Sluice's filters HDF5 has while a file is open here. */
 typedef enum slci_h5_bench_filters {
-    SLCI_H5_BENCH_STOCK, /* zstd alone, which stock HDF5 lacks; the others are HDF5's own, or plugins */
-    SLCI_H5_BENCH_OURS /* all of them */
+    SLCI_H5_BENCH_STOCK, /* zstd alone, which stock HDF5 lacks; HDF5's own; plugins */
+    SLCI_H5_BENCH_OURS   /* all of them */
 } slci_h5_bench_filters;
 
-/* Whether HDF5 finds this filter without Sluice's: built in, or as a plugin. No file may be open here. */
+/* Whether HDF5 finds this filter without Sluice's: built in, or as a plugin. No file may be open
+ * here. */
 bool slci_h5_bench_has_stock(int filter);
 
 /* One file with one dataset of complex numbers {r, i} of single precision. */
 typedef struct slci_h5_bench_file slci_h5_bench_file;
 
-/* Until it is closed no other thread may use HDF5, whose filters are those that are asked for; only one
- * file at a time. SLC_ERROR_INPUT, SLC_ERROR_MEMORY. Close takes NULL. */
+/* Until it is closed no other thread may use HDF5, whose filters are those that are asked for; only
+ * one file at a time. SLC_ERROR_INPUT, SLC_ERROR_MEMORY. Close takes NULL. */
 SLC_MUST_USE slc_status slci_h5_bench_open(const char *path, slci_h5_bench_filters filters,
                                            slci_h5_bench_file **out);
 void slci_h5_bench_close(slci_h5_bench_file *file);

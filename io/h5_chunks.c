@@ -160,8 +160,8 @@ static int64_t bytes_behind(const walk *w, int64_t k, const visit *v) {
     return (int64_t)(end - stored);
 }
 
-/* A whole chunk in the destination: the runs that lie densely in both. False where they are too many, or
- * so short that decoding them one by one takes longer than copying them. */
+/* A whole chunk in the destination: the runs that lie densely in both. False where they are too
+ * many, or so short that decoding them one by one takes longer than copying them. */
 typedef struct run_list {
     slci_chunk_runs runs;
     unsigned char *run[MAX_RUNS];

@@ -19,11 +19,12 @@ static int enter(const hsize_t *element, unsigned mask, haddr_t offset, hsize_t 
     walk *self = context;
     int64_t at[SLC_MAX_RANK];
     for (int d = 0; d < self->request->rank; d++) {
-        at[d] = (int64_t)element[d] / self->request->chunk[d];
-        if (at[d] >= self->index->grid[d]) {
+        const hsize_t number = element[d] / (hsize_t)self->request->chunk[d];
+        if (number >= (hsize_t)self->index->grid[d]) {
             self->status = SLC_FAIL(SLC_ERROR_UNSUPPORTED, "a chunk lies outside of the dataset");
             return H5_ITER_STOP;
         }
+        at[d] = (int64_t)number;
     }
     const slci_h5_index_entry entry = {.offset = (uint64_t)offset,
                                        .bytes = (uint64_t)bytes,
@@ -35,9 +36,9 @@ static int enter(const hsize_t *element, unsigned mask, haddr_t offset, hsize_t 
 
 /* ---- a user block ----------------------------------------------------------------------------- */
 
-/* Versions differ in whether the user block counts in the addresses that they give. So chunks are read by
- * HDF5 as they are stored, and looked for in the file at both places. This many are looked at where they
- * are found at both. */
+/* Versions differ in whether the user block counts in the addresses that they give. So chunks are
+ * read by HDF5 as they are stored, and looked for in the file at both places. This many are looked
+ * at where they are found at both. */
 #define MOST_LOOKS 16
 
 static slc_status get_user_block(const slci_h5_index_request *request, int64_t *out) {
@@ -72,7 +73,8 @@ static bool is_at(const slci_h5_index_request *request, const unsigned char *byt
     return true;
 }
 
-/* Whether the stored bytes of chunk k lie at its address, and whether they lie a user block behind it. */
+/* Whether the stored bytes of chunk k lie at its address, and whether they lie a user block behind
+ * it. */
 static slc_status look(const slci_h5_index_request *request, const slci_h5_index *index, int64_t k,
                        int64_t user_block, bool at[2]) {
     hsize_t element[SLC_MAX_RANK];

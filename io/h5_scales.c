@@ -191,6 +191,15 @@ static bool is_same_origin(const slc_h5_array_origin *a, const slc_h5_array_orig
     return a->dim == b->dim && a->first == b->first && a->step == b->step;
 }
 
+/* Whether dimension d has the scale of number k already. */
+static bool is_taken(const scale_copy *self, int d, int k) {
+    int i = 0;
+    while (i < self->n_of[d] && self->of[d][i] != k) {
+        i++;
+    }
+    return i < self->n_of[d];
+}
+
 /* Writes a scale of dimension d of the result, unless it is there. */
 static bool take_scale(scale_copy *self, hid_t scale, int d, int64_t template_length) {
     const slc_h5_array_origin *origin = &self->output->origin[d];
@@ -201,6 +210,9 @@ static bool take_scale(scale_copy *self, hid_t scale, int d, int64_t template_le
         k++;
     }
     const bool is_there = k < self->n && is_same_origin(&self->scale[k].origin, origin);
+    if (is_there && is_taken(self, d, k)) {
+        return true; /* a damaged list names it twice */
+    }
     const htri_t has_values =
         H5Iget_type(scale) == H5I_DATASET ? is_list(scale, template_length) : 0;
     if (has_values < 0) {

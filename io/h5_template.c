@@ -4,6 +4,7 @@
 #include "io/h5_array_internal.h"
 #include "io/h5_attributes.h"
 #include "io/h5_filter_list.h"
+#include "io/h5_rest.h"
 #include "io/h5_scales.h"
 
 /* With the lock. */
@@ -114,9 +115,12 @@ slc_status slci_h5_template_copy(const slc_h5_array_output *from, const slci_h5_
     slci_h5_id file = 0;
     hid_t set = -1;
     SLC_TRY(open_template(from->template_path, from->template_dataset, &file, &set));
+    char name[SLCI_H5_NAME_BYTES] = "";
     const bool is_ok =
         slci_h5_copy_attributes_but(set, (hid_t)to, slci_h5_scale_attributes, failed) &&
-        slci_h5_copy_scales(from, set, output, (hid_t)to, failed);
+        slci_h5_copy_scales(from, set, output, (hid_t)to, failed) &&
+        (!from->copies_rest || (H5Iget_name((hid_t)to, name, sizeof name) > 0 &&
+                                slci_h5_copy_rest(from, (hid_t)file, output, name, failed)));
     const slc_status status =
         is_ok ? slci_h5_output_status(output)
         : failed[0] == '\0'

@@ -32,7 +32,7 @@ typedef struct slc_spill_options {
 /* What the file takes; INT64_MAX where it does not fit 63 bits. */
 SLC_API int64_t slc_spill_file_bytes(const slc_spill_options *options);
 
-/* What each thread that reads or writes takes of host memory meanwhile: a block. */
+/* What each thread that reads or writes takes of host memory meanwhile: a block, or part of one. */
 SLC_API int64_t slc_spill_thread_bytes(const slc_spill_options *options);
 
 /* Makes the file, its room reserved where the file system can do so. SLC_ERROR_OUTPUT with the folder

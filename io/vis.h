@@ -127,9 +127,10 @@ SLC_API const char *slc_vis_polarisation_name(int code);
 SLC_API SLC_MUST_USE slc_status slc_vis_read_counted(slc_source *source, const slc_box *rows,
                                                      void *const *dst, slc_vis_counts *counts);
 
-/* Where part `part` of n_parts of a box of rows begins, for threads that share it; the end of the box for
- * part == n_parts. Parts begin a multiple of `step` >= 1 rows behind the box's first, and where chunks
- * do, so that none is decoded twice. Of a set that is not divisible the first part is all. */
+/* Where part `part` of n_parts of a box of rows begins, for threads that share it; the end of the
+ * box for part == n_parts. Parts begin a multiple of `step` >= 1 rows behind the box's first, and
+ * where chunks do, so that none is decoded twice. Of a set that is not divisible the first part is
+ * all. */
 SLC_API int64_t slc_vis_cut(slc_source *source, const slc_box *rows, int64_t step, int part,
                             int n_parts);
 

@@ -113,9 +113,8 @@ typedef struct slci_vis_part_ops {
 
 struct slci_vis_part {
     const slci_vis_part_ops *ops;
-    char *path; /* owned */
-    bool
-        is_divisible; /* no lock of HDF5's lets in one thread at a time; known once it is selected */
+    char *path;        /* owned */
+    bool is_divisible; /* HDF5's lock is not needed to read; known once it is selected */
     slci_file_stamp stamp;
     slci_vis_header header;
 };

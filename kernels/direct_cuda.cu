@@ -88,8 +88,9 @@
 #include "core/checked.h"
 #include "core/device_cuda.h"
 #include "kernels/direct_cuda_pixels.cuh"
+#include "kernels/direct_cuda_reach.cuh"
 #include "kernels/direct_cuda_sample.cuh"
-#include "kernels/direct_mma.h"
+#include "kernels/direct_mma_launch.cuh"
 
 /* Blocks of one launch along y; more runs than that are looped over. */
 #define MAX_GRID_Y 65535
@@ -210,38 +211,6 @@ static slc_status direct_cuda_prepare(void *state, slc_device *device) {
     return SLC_OK;
 }
 
-/* The farthest that any of a picture's tiles can be: no tile's bounds are larger than those here. */
-typedef struct direct_reach {
-    double half, far_l, far_m;
-    double turns; /* largest |w c| */
-} direct_reach;
-
-static direct_reach find_reach(const slc_direct_setup *setup) {
-    const slc_direct_geometry *geometry = &setup->geometry;
-    direct_reach reach;
-    reach.half = 0.5 * (double)(setup->tile_pixels - 1) * geometry->scale_rad;
-    reach.far_l =
-        fmax(fabs(slci_direct_l(geometry, 0)), fabs(slci_direct_l(geometry, geometry->nx - 1)));
-    reach.far_m =
-        fmax(fabs(slci_direct_m(geometry, 0)), fabs(slci_direct_m(geometry, geometry->ny - 1)));
-    reach.turns = setup->max_w * (1.0 + 1e-6) *
-                  slci_direct_c_bound(reach.half, reach.half, reach.far_l, reach.far_m, 1.0);
-    return reach;
-}
-
-/* The most terms that product tiles of this picture may need, and whether all its tiles are such. */
-static int most_terms(const slc_direct_setup *setup, bool *is_all) {
-    const direct_reach reach = find_reach(setup);
-    const double deepest = setup->max_w * (1.0 - slci_direct_n(reach.far_l, reach.far_m));
-    double bound = 0.0;
-    const int terms = slci_direct_bent_terms(6.283185307179586 * reach.turns,
-                                             slci_direct_bend_error(reach.half, reach.half,
-                                                                    reach.far_l, reach.far_m),
-                                             setup->term_tolerance, &bound);
-    *is_all = terms >= 0 && deepest < SLCI_CUDA_BENT_TURNS;
-    return terms == 0 ? 0 : SLCI_CUDA_MOST_TERMS;
-}
-
 static void fill_arguments(const slc_direct_setup *setup, const slc_direct_setup *parent,
                            const slc_tile_arguments *arguments, slci_direct_cuda_arguments *out) {
     out->setup = *setup;
@@ -289,7 +258,7 @@ static slc_status launch_sine(const slc_direct_setup *parent, const slc_tile_arg
     fill_arguments(&setup, parent, arguments, &a);
     SLC_TRY(count_blocks(&setup, arguments->full_extent, &a, &n_tiles, &n_runs));
     const dim3 grid((unsigned)n_tiles, (unsigned)slc_min_i64(n_runs, MAX_GRID_Y));
-    const int last = slci_cuda_variant(&setup, find_reach(&setup).turns);
+    const int last = slci_cuda_variant(&setup, slci_reach_find(&setup).turns);
     for (int variant = 0; variant <= last; variant++) {
         if (variant == SLCI_CUDA_DOUBLE && setup.double_limit == 0.0) {
             continue; /* WIDE has its tiles */
@@ -310,7 +279,7 @@ static slc_status direct_cuda_tile(void *state, const slc_tile_arguments *argume
         slci_direct_cuda_arguments a;
         int64_t n_tiles = 0;
         int64_t n_runs = 0;
-        const int terms = most_terms(setup, &is_all_product);
+        const int terms = slci_reach_terms(setup, &is_all_product);
         fill_arguments(setup, setup, arguments, &a);
         SLC_TRY(count_blocks(setup, arguments->full_extent, &a, &n_tiles, &n_runs));
         SLC_TRY(

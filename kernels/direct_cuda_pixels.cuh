@@ -12,16 +12,24 @@
 
 #include "kernels/direct_cuda_block.cuh"
 
-/* Adds to an accumulator; exact, so the order of the blocks does not matter. The high word seldom
- * changes: it is -1 plus a carry for a negative value that does not cross zero. */
-static __device__ inline void slci_fixed_atomic_add(slc_fixed *accumulator, slc_fixed value) {
-    unsigned long long *low = (unsigned long long *)&accumulator->low;
-    const unsigned long long before = atomicAdd(low, (unsigned long long)value.low);
-    const unsigned long long carry = before + value.low < before ? 1u : 0u;
-    const unsigned long long high = (unsigned long long)value.high + carry;
+/* Adds to an accumulator in two steps, of which the second needs what the first found there: a trip to
+ * memory and back, which several may make together. Exact, so the order of the blocks does not matter.
+ * The high word seldom changes: it is -1 plus a carry for a negative value that does not cross zero. */
+static __device__ inline uint64_t slci_fixed_add_low(slc_fixed *accumulator, slc_fixed value) {
+    return atomicAdd((unsigned long long *)&accumulator->low, (unsigned long long)value.low);
+}
+
+static __device__ inline void slci_fixed_add_high(slc_fixed *accumulator, slc_fixed value,
+                                                  uint64_t before) {
+    const uint64_t carry = before + value.low < before ? 1u : 0u;
+    const uint64_t high = (uint64_t)value.high + carry;
     if (high != 0) {
-        atomicAdd((unsigned long long *)&accumulator->high, high);
+        atomicAdd((unsigned long long *)&accumulator->high, (unsigned long long)high);
     }
+}
+
+static __device__ inline void slci_fixed_atomic_add(slc_fixed *accumulator, slc_fixed value) {
+    slci_fixed_add_high(accumulator, value, slci_fixed_add_low(accumulator, value));
 }
 
 /* What a thread knows about its pixels. */

@@ -38,7 +38,6 @@ template <int PRODUCTS, int TERMS> struct slci_mma_plan {
     static constexpr int LEFT_TERM = 2 * RIGHT;
     static constexpr int RIGHT_TERM = LEFT_TERM + SLCI_MMA_OPERAND_BYTES;
     static constexpr int STAGE_BYTES = 2 * RIGHT + TERMS * 2 * SLCI_MMA_OPERAND_BYTES;
-    static constexpr int STAGES = STAGE_BYTES > 65536 ? 2 : 3; /* as many as fit */
 };
 
 /* One sample as the makers need it: an slci_direct_phase, and w V scaled. */
@@ -57,7 +56,7 @@ typedef struct slci_mma_shared {
     slci_mma_sample samples[SLCI_MMA_CHUNKS][SLCI_MMA_AHEAD * SLCI_MMA_CHUNK];
     slci_mma_line columns[SLCI_MMA_TILE], rows[SLCI_MMA_TILE];
     float column_bend[SLCI_MMA_TILE], row_bend[SLCI_MMA_TILE]; /* slci_mma_bends */
-    uint64_t full[4], empty[4];                                /* barriers of the stages */
+    uint64_t full[8], empty[8];                                /* barriers of the stages */
     slc_direct_tile tile;
     slci_direct_reference reference; /* of pixel (x0 + 64, y0 + 64) */
     slci_direct_run run;

@@ -55,7 +55,7 @@ static __device__ __forceinline__ void slci_mma_group_product(uint32_t left, uin
 /* Matrix instructions of four warps together: compute capability 9.0, built for 9.0a. */
 struct slci_mma_group_unit {
     static constexpr int MAKERS = 8;
-    static constexpr int MOST_STAGES = 3;
+    static constexpr int MOST_STAGES_BYTES = 192 << 10;
 
     /* 16 warps of 128 registers each; makers need 88, so those that multiply get 168. */
     static __device__ __forceinline__ void give_registers() {

@@ -13,9 +13,12 @@
 template <class UNIT, int PRODUCTS, int TERMS> struct slci_mma_form {
     using PLAN = slci_mma_plan<PRODUCTS, TERMS>;
     static constexpr int THREADS = 32 * (UNIT::MAKERS + SLCI_MMA_MULTIPLIERS);
-    static constexpr int STAGES =
-        UNIT::MOST_STAGES < PLAN::STAGES ? UNIT::MOST_STAGES : PLAN::STAGES;
-    static constexpr int SHARED_BYTES = STAGES * PLAN::STAGE_BYTES + (int)sizeof(slci_mma_shared);
+    static constexpr int STAGES = UNIT::MOST_STAGES_BYTES / PLAN::STAGE_BYTES;
+    /* Finished sums take the place of the stages. */
+    static constexpr int OPERAND_BYTES = STAGES * PLAN::STAGE_BYTES > SLCI_MMA_SUMS_BYTES
+                                             ? STAGES *PLAN::STAGE_BYTES
+                                             : SLCI_MMA_SUMS_BYTES;
+    static constexpr int SHARED_BYTES = OPERAND_BYTES + (int)sizeof(slci_mma_shared);
 };
 
 /* Stages of the run now in shared memory. */
@@ -126,8 +129,7 @@ static __global__ void __launch_bounds__(slci_mma_form<UNIT, PRODUCTS, TERMS>::T
     slci_mma_product(const __grid_constant__ slci_direct_cuda_arguments a) {
     using FORM = slci_mma_form<UNIT, PRODUCTS, TERMS>;
     extern __shared__ __align__(128) char operands[];
-    slci_mma_shared *shared =
-        (slci_mma_shared *)(operands + FORM::STAGES * FORM::PLAN::STAGE_BYTES);
+    slci_mma_shared *shared = (slci_mma_shared *)(operands + FORM::OPERAND_BYTES);
     if (!slci_mma_begin<UNIT, PRODUCTS, TERMS>(&a, shared)) {
         return; /* the whole block */
     }
@@ -140,6 +142,10 @@ static __global__ void __launch_bounds__(slci_mma_form<UNIT, PRODUCTS, TERMS>::T
             slci_mma_next_run(&a, index, shared);
             slci_mma_make_run<UNIT, PRODUCTS, TERMS>(&a, shared, operands,
                                                      warp - SLCI_MMA_MULTIPLIERS, &done);
+            __syncthreads(); /* the stages are read */
+            __syncthreads(); /* the sums are handed over */
+            slci_mma_store_image(&a, shared, (const float *)operands,
+                                 (int)threadIdx.x - 32 * SLCI_MMA_MULTIPLIERS, 32 * UNIT::MAKERS);
         }
     } else {
         UNIT::take_registers();
@@ -147,9 +153,9 @@ static __global__ void __launch_bounds__(slci_mma_form<UNIT, PRODUCTS, TERMS>::T
             slci_mma_next_run(&a, index, shared);
             slci_mma_sums own;
             slci_mma_multiply_run<UNIT, PRODUCTS, TERMS>(shared, operands, warp, &done, &own);
-            if (shared->n_used > 0) {
-                slci_mma_store_image(&a, shared, warp, &own);
-            }
+            __syncthreads(); /* the stages are read */
+            slci_mma_hand_over(&own, warp, (float *)operands);
+            __syncthreads(); /* the sums are handed over */
         }
     }
 }

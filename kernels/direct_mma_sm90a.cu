@@ -1,6 +1,6 @@
 /* The product kernel with the instructions of warp groups, built for compute capability 9.0a alone
  * (CMakeLists.txt). What it does and what it reaches is in direct_mma.cu. */
-#include "kernels/direct_mma.h"
+#include "kernels/direct_mma_launch.cuh"
 #include "kernels/direct_mma_group.cuh"
 #include "kernels/direct_mma_kernel.cuh"
 

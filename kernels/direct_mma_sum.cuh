@@ -5,7 +5,8 @@
  *     slci_mma_clear(&own);
  *     slci_mma_warp_unit::multiply<PRODUCTS, TERMS>(operands, warp, own.part);
  *     slci_mma_promote(&own);
- *     slci_mma_store_image(a, shared, &own);
+ *     slci_mma_hand_over(&own, warp, finished);
+ *     slci_mma_store_image(a, shared, finished, thread, n_threads);
  *
  * Sixteen rows of the tile are a warp's. Of a step of 8 columns a thread has four pixels: rows
  * lane / 4 and that + 8, columns 2 (lane mod 4) and the next. */
@@ -17,6 +18,11 @@
 
 /* Pixels of a thread. */
 #define SLCI_MMA_PIXELS (SLCI_MMA_TILE / 8 * 4)
+
+/* Numbers of a row of finished sums, more than pixels because rows would share their banks. */
+#define SLCI_MMA_ROW_SUMS (SLCI_MMA_TILE + 8)
+#define SLCI_MMA_PLANE_SUMS (SLCI_MMA_TILE * SLCI_MMA_ROW_SUMS)
+#define SLCI_MMA_SUMS_BYTES (2 * SLCI_MMA_PLANE_SUMS * (int)sizeof(float))
 
 typedef struct slci_mma_sums {
     float part[SLCI_MMA_PIXELS]; /* added to by the tensor cores, from what promotion left */
@@ -84,7 +90,7 @@ static __device__ __forceinline__ void slci_mma_warp_product(uint32_t left, uint
 /* Matrix instructions of single warps: compute capability 8.0 and later. */
 struct slci_mma_warp_unit {
     static constexpr int MAKERS = 4;
-    static constexpr int MOST_STAGES = 2; /* 8.0 has 163 KiB of shared memory */
+    static constexpr int MOST_STAGES_BYTES = 128 << 10; /* 8.0 has 163 KiB of shared memory */
 
     static __device__ __forceinline__ void give_registers() {
     }
@@ -114,38 +120,71 @@ struct slci_mma_warp_unit {
 
 /* ---- the image -------------------------------------------------------------------------------- */
 
-/* The run's sums into the image, where a pixel lies in the tile and within the horizon. */
-static __device__ __forceinline__ void slci_mma_store_image(const slci_direct_cuda_arguments *a,
-                                                            const slci_mma_shared *shared, int warp,
-                                                            const slci_mma_sums *own) {
+/* A warp's sums, and what promotion left of them, into shared memory, from where the makers
+ * take them: two planes [row, SLCI_MMA_ROW_SUMS]. */
+static __device__ __forceinline__ void slci_mma_hand_over(const slci_mma_sums *own, int warp,
+                                                          float *finished) {
     const int lane = (int)threadIdx.x % 32;
-    const slc_direct_tile *tile = &shared->tile;
-    const int64_t n_parts = a->setup.n_parts;
-    const int64_t x0 = tile->x0 + lane % 4 * 2;
-    const int64_t x_end = a->tile->origin[2] + a->tile->extent[2];
-    const int n_columns = (int)(x_end - x0 < SLCI_MMA_TILE ? x_end - x0 : SLCI_MMA_TILE);
+    float *corner = finished + (warp * 16 + lane / 4) * SLCI_MMA_ROW_SUMS + lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < SLCI_MMA_PIXELS; i++) {
+        float *at = corner + i / 2 % 2 * 8 * SLCI_MMA_ROW_SUMS + i / 4 * 8 + i % 2;
+        at[0] = own->sum[i];
+        at[SLCI_MMA_PLANE_SUMS] = own->part[i];
+    }
+}
+
+/* Whether the image has pixel `number` of the tile, and where. */
+static __device__ __forceinline__ bool slci_mma_find(const slci_direct_cuda_arguments *a,
+                                                     const slci_mma_shared *shared, int number,
+                                                     slc_fixed **pixel) {
+    const int64_t y = shared->tile.y0 + number / SLCI_MMA_TILE;
+    const int64_t x = shared->tile.x0 + number % SLCI_MMA_TILE;
+    const int64_t down = y - a->tile->origin[1];
+    const int64_t across = x - a->tile->origin[2];
+    *pixel = a->image + ((down * a->row_pixels + across) * a->setup.n_parts + blockIdx.z);
+    return down < a->tile->extent[1] && across < a->tile->extent[2] &&
+           (shared->is_inside || slci_direct_r2(slci_direct_l(&a->setup.geometry, x),
+                                                slci_direct_m(&a->setup.geometry, y)) < 1.0);
+}
+
+/* The finished sums into the image, where a pixel lies in the tile and within the horizon. A thread
+ * has several additions under way, each a trip to memory and back. By the makers, `n_threads` of them,
+ * which have registers to spare for it. */
+static __device__ inline void slci_mma_store_image(const slci_direct_cuda_arguments *a,
+                                                   const slci_mma_shared *shared,
+                                                   const float *finished, int thread,
+                                                   int n_threads) {
+    constexpr int AT_ONCE = 4;
+    if (shared->n_used == 0) {
+        return;
+    }
     const double scale = ldexp(1.0, shared->exponent - SLCI_MMA_LEFT_BIT);
+#pragma unroll 1
+    for (int start = thread; start < SLCI_MMA_TILE * SLCI_MMA_TILE; start += AT_ONCE * n_threads) {
+        slc_fixed *pixel[AT_ONCE];
+        slc_fixed value[AT_ONCE];
+        uint64_t before[AT_ONCE];
+        bool is_there[AT_ONCE];
 #pragma unroll
-    for (int half = 0; half < 2; half++) {
-        const int64_t y = tile->y0 + warp * 16 + half * 8 + lane / 4;
-        if (y >= a->tile->origin[1] + a->tile->extent[1]) {
-            continue;
+        for (int j = 0; j < AT_ONCE; j++) {
+            const int number = start + j * n_threads;
+            is_there[j] = number < SLCI_MMA_TILE * SLCI_MMA_TILE &&
+                          slci_mma_find(a, shared, number, &pixel[j]);
+            if (is_there[j]) {
+                const float *sum =
+                    finished + number / SLCI_MMA_TILE * SLCI_MMA_ROW_SUMS + number % SLCI_MMA_TILE;
+                value[j] =
+                    slc_fixed_from_double(((double)sum[0] + (double)sum[SLCI_MMA_PLANE_SUMS]) *
+                                              scale,
+                                          a->setup.scale_bits);
+                before[j] = slci_fixed_add_low(pixel[j], value[j]);
+            }
         }
-        const double m = slci_direct_m(&a->setup.geometry, y);
-        slc_fixed *row =
-            a->image +
-            (((y - a->tile->origin[1]) * a->row_pixels + x0 - a->tile->origin[2]) * n_parts +
-             blockIdx.z);
 #pragma unroll
-        for (int k = 0; k < SLCI_MMA_PIXELS / 2; k++) {
-            const int column = k / 2 * 8 + k % 2;
-            const int i = k / 2 * 4 + half * 2 + k % 2;
-            if (column < n_columns &&
-                (shared->is_inside ||
-                 slci_direct_r2(slci_direct_l(&a->setup.geometry, x0 + column), m) < 1.0)) {
-                const double value = ((double)own->sum[i] + (double)own->part[i]) * scale;
-                slci_fixed_atomic_add(&row[column * n_parts],
-                                      slc_fixed_from_double(value, a->setup.scale_bits));
+        for (int j = 0; j < AT_ONCE; j++) {
+            if (is_there[j]) {
+                slci_fixed_add_high(pixel[j], value[j], before[j]);
             }
         }
     }

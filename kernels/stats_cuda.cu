@@ -3,9 +3,10 @@
  *   1. Every thread goes through elements t, t + threads, … of the tile, a few of them loaded
  *      ahead, and keeps its own range, with the first place of each end
  *      (kernels/stats_cuda_range.cuh), and exact sums (kernels/stats_cuda_sums.cuh). A block's ranges
- *      meet by integer atomics on the keys in shared memory, and what it found goes into scratch. Bins are counted in shared memory where they
- *      fit, digits of keys in global memory: there the lanes of a warp that have the same counter add
- *      once together, since data is often all but constant.
+ *      meet by integer atomics on the keys in shared memory, and what it found goes into scratch.
+ *      Bins are counted in shared memory where they fit, digits of keys in global memory: there the
+ *      lanes of a warp that have the same counter add once together, since data is often all but
+ *      constant.
  *   2. One block merges the blocks' findings into the results (kernels/stats_cuda_merge.cuh).
  *
  * The launch is that of a full tile, edges are masked; a thread gets 64 elements at least, which pays

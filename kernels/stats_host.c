@@ -19,13 +19,13 @@
 /* A part has so many elements at least, so that small tiles are not cut into crumbs. */
 #define LEAST_PART (INT64_C(1) << 14)
 
-/* Counts of a table for each element of a part, up to which the table pays: most counts are 0, and to
- * clear and to pass over sixteen of them takes as long as to count one key. */
-#define MOST_COUNTS_PER_ELEMENT 8
-
 /* And at most so many, which a table's counts hold; and since a block adds fewer than 2^12 times to one
  * digit of a sum, so do digits. */
 #define MOST_PART (INT64_C(1) << 28)
+
+/* Counts of a table for each element of a part, up to which the table pays: most counts are 0, and to
+ * clear and to pass over sixteen of them takes as long as to count one key. */
+#define MOST_COUNTS_PER_ELEMENT 8
 
 /* Counts of a cache line, which no two threads' tables share. */
 #define COUNTS_ALIGNMENT 16

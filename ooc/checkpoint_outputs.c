@@ -91,7 +91,7 @@ bool slc_checkpoint_is_complete(const slc_checkpoint *self, const char *const *p
  * checkpoint is begun. */
 static bool has_record(int fd, const char *name, const slci_output_record *record) {
     struct stat info;
-    slci_state_head head;
+    slci_state_head head = {.version = 0};
     slci_output_record *output = NULL;
     bool has = false;
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {

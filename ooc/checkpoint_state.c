@@ -454,7 +454,7 @@ slc_status slci_state_read(slc_checkpoint *self, int64_t *journal_bytes, int64_t
     slci_block_reader reader = {.fd = self->state_fd,
                                 .name = self->path,
                                 .end = (int64_t)info.st_size};
-    slci_state_head head;
+    slci_state_head head = {.version = 0};
     int64_t n_bytes = 0;
     SLC_TRY(slci_state_open(&reader, &head, &self->output));
     self->n_outputs = (int)head.n_outputs;

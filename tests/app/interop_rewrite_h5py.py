@@ -100,6 +100,14 @@ with tempfile.TemporaryDirectory() as folder:
     rewrite(folder, "transpose", data, ["--vram", "256K", "--ram", "8M"], data.T,
             chunks=(10, 1003))
 
+    # Parts of complex numbers keep their names and their order.
+    pairs = numpy.zeros((19, 8), [("imag", ">f4"), ("real", ">f4")])
+    pairs["imag"], pairs["real"] = numbers((2, 19, 8), "f4")
+    for how in ([], ["--chunk", "none"], ["--filter", "deflate:1"]):
+        rewrite(folder, "transpose", pairs, how, pairs.T, chunks=(4, 5))
+    rewrite(folder, "repack", pairs, ["--dtype", "c8"],
+            (pairs["real"] + 1j * pairs["imag"]).astype("<c8"))
+
     # Filters: h5py's own, those that it needs a plugin for, and what stays of the data's.
     data = numpy.round(1000 * numbers((100, 90), "f4")).astype(">i4")
     gzip = {"compression": "gzip", "compression_opts": 6, "shuffle": True, "chunks": (30, 20)}
@@ -160,6 +168,33 @@ with tempfile.TemporaryDirectory() as folder:
             if not is_right:
                 print(f"FAILED: scales: other {name}")
                 n_failed += 1
+
+    # --rest: what else is in the group.
+    n_done += 1
+    result = os.path.join(folder, "rest_out.h5")
+    with h5py.File(source, "a") as file:
+        file["g"].attrs["made"] = "by hand"
+        file.create_dataset("g/other", data=values[0], chunks=(7, 2), compression="lzf")
+        file["g/deeper/one"] = 1
+        file["g/nowhere"] = h5py.SoftLink("/not/there")
+    done = subprocess.run([PROGRAM, "repack", source + ":/g/data", "-o", result + ":/data",
+                           "--rest", "--device", "host", "--no-probe", "--no-progress"],
+                          capture_output=True, text=True)
+    with h5py.File(result, "r") as file:
+        checks = {
+            "values": numpy.array_equal(file["data"][()], values),
+            "objects": sorted(file) == ["data", "deeper", "freq", "other", "time"],
+            "others' values": (numpy.array_equal(file["other"][()], values[0]) and
+                               file["other"].compression == "lzf" and
+                               file["deeper/one"][()] == 1),
+            "attributes": file.attrs["made"] == "by hand",
+            "scales": [len(dim) for dim in file["data"].dims] == [1, 1, 0],
+            "note": "'nowhere' is a link to nothing" in done.stderr,
+        }
+    for name, is_right in checks.items():
+        if not is_right:
+            print(f"FAILED: --rest: other {name}")
+            n_failed += 1
 
 print(f"{n_done} runs, {n_failed} failed")
 sys.exit(1 if n_failed else 0)

@@ -16,16 +16,17 @@ member() {
 
 # stats_are WHAT FILE:/DATASET KEY VALUE…: those members of what `sluice stats` prints.
 stats_are() {
-    local what=$1 data=$2 found
+    local what=$1 data=$2 wrong
     shift 2
     run stats "$data" --json "${common[@]}"
     [[ $code -eq 0 ]] || fail "$what: left with $code: $(cat .err)"
-    cp .out stats.json
-    while [[ $# -gt 0 ]]; do
-        found=$(member "$1" stats.json)
-        check "$what: $1 is $found, expected $2" [ "$found" = "$2" ]
-        shift 2
-    done
+    wrong=$(python3 -c '
+import json, sys
+found = json.load(open(".out"))
+for key, value in zip(sys.argv[1::2], sys.argv[2::2]):
+    if str(found[key]) != value:
+        print(f"{key} is {found[key]}, expected {value}", end="; ")' "$@")
+    check "$what: $wrong" [ -z "$wrong" ]
 }
 
 # Every number of a dataset as h5dump prints it, one a line. Without h5dump nothing is compared.

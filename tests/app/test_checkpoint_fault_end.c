@@ -16,7 +16,7 @@
 #include "tests/support/test_rewritten.h"
 #include "tests/support/test_uvh5.h"
 
-enum { N_ROWS = 60, N_DATA = 3000, N_INDEX = 500, MOST_CALLS = 200, MOST_WRITES = 300 };
+enum { N_ROWS = 60, N_DATA = 3000, N_INDEX = 500, MOST_CALLS = 200, MOST_WRITES = 200 };
 
 /* How a child ends. */
 enum { WELL = 0, FAILED = 1, ALREADY_COMPLETE = 2, NOT_BUILT = 77 };
@@ -287,8 +287,8 @@ static void statistics_end_well(void **state) {
     assert_int_equal(kill_everywhere(*state, run_stats), 0);
 }
 
-/* Where a state is written after every tile and the disk is full once: the run comes through without, or
- * ends with what it had and can be gone on with. */
+/* Where a state is written after every tile and the disk is full once: the run comes through without,
+ * or ends with what it had and can be gone on with. */
 static void a_full_disk_loses_nothing(void **state) {
     const place *self = *state;
     char checkpoint[TEST_PATH_BYTES];
@@ -296,7 +296,7 @@ static void a_full_disk_loses_nothing(void **state) {
     int n_failed = 0;
     a.run.vram_bytes = 4096;
     a.run.checkpoint_seconds = 1e-9;
-    for (int64_t n = 1; n < MOST_WRITES; n += n < 30 ? 1 : 7) {
+    for (int64_t n = 1; n < MOST_WRITES; n += n < 12 ? 1 : 13) {
         a.run.resume = false;
         const int code = run_child(&a, run_rewrite, &(mishap){.write_at = n});
         if (code == NOT_BUILT) {

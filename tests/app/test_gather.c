@@ -550,8 +550,7 @@ static void what_the_run_says(void **state) {
     scene what = {.request = {.rank = 2, .shape = {1000, 4}}, .list_rank = 1, .list_shape = {600}};
     scene_files files;
     slc_gather_result result;
-    char *json = NULL;
-    char *plan = NULL;
+    char *json = NULL, *plan = NULL;
     make_scene(self, &what, &files);
     slc_gather_options options = options_of(self);
     options.run.sparse = SLC_SPARSE_MAPPED;

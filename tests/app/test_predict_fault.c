@@ -89,7 +89,8 @@ static test_job_faults faults_of(const place *self) {
                              .run = run_once,
                              .results = self->results,
                              .ways = ways,
-                             .n_ways = TEST_COUNT(ways)};
+                             .n_ways = TEST_COUNT(ways),
+                             .is_unfiltered = true};
 }
 
 static void every_call(void **state) {

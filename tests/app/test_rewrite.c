@@ -273,6 +273,55 @@ static void scales_go_with_their_dimensions(void **state) {
     H5Fclose(file);
 }
 
+/* Makes the list of scales of dimension `d`, of two, name its only one again and again. */
+static void repeat_scale(const char *path, const char *dataset, int d) {
+    enum { N_TIMES = 50 }; /* more than a file of ours has scales */
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    const hid_t list = H5Aopen_by_name(file, dataset, "DIMENSION_LIST", H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t type = H5Aget_type(list);
+    const hid_t space = H5Aget_space(list);
+    hvl_t lists[2];
+    hobj_ref_t many[N_TIMES];
+    assert_true(H5Aread(list, type, lists) >= 0);
+    assert_int_equal(lists[d].len, 1);
+    for (int k = 0; k < N_TIMES; k++) {
+        memcpy(&many[k], lists[d].p, sizeof many[k]);
+    }
+    hvl_t repeated[2] = {{0, NULL}, {0, NULL}};
+    repeated[d] = (hvl_t){N_TIMES, many};
+    assert_true(H5Awrite(list, type, repeated) >= 0);
+    H5Dvlen_reclaim(type, space, H5P_DEFAULT, lists);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Aclose(list);
+    H5Fclose(file);
+}
+
+/* A damaged list is no reason to write past one's own. */
+static void a_scale_that_is_named_often_is_taken_once(void **state) {
+    const place *self = *state;
+    const test_array array = {.rank = 2, .shape = {30, 20}};
+    slc_rewrite_options options = options_of(self);
+    slc_rewrite_result result;
+    test_rewrite_put(self->in, "/x", &array);
+    test_rewrite_describe(self->in, "/x", 1, "/s");
+    repeat_scale(self->in, "/x", 1);
+    TEST_OK(slc_rewrite_run(&options, &result));
+    const hid_t file = H5Fopen(self->out, H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t list = H5Aopen_by_name(file, "/g/y", "DIMENSION_LIST", H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t type = H5Aget_type(list);
+    const hid_t space = H5Aget_space(list);
+    hvl_t lists[2];
+    assert_true(H5Aread(list, type, lists) >= 0);
+    assert_int_equal(lists[0].len, 0);
+    assert_int_equal(lists[1].len, 1);
+    H5Dvlen_reclaim(type, space, H5P_DEFAULT, lists);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Aclose(list);
+    H5Fclose(file);
+}
+
 /* B40: one chunk of 1 MiB, an eighth of which fits the device. */
 static void a_chunk_larger_than_the_device_is_decoded_once(void **state) {
     const place *self = *state;
@@ -399,6 +448,7 @@ int main(void) {
         CASE(budgets_do_not_show),
         CASE(the_filter_is_the_input_s),
         CASE(scales_go_with_their_dimensions),
+        CASE(a_scale_that_is_named_often_is_taken_once),
         CASE(a_chunk_larger_than_the_device_is_decoded_once),
         CASE(the_smallest_budgets_work),
         CASE(slices_are_taken_before),

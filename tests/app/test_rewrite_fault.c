@@ -25,6 +25,7 @@ static int make(void **state) {
     test_join(self->results, "out.h5", self->out);
     test_rewrite_put(self->in, "/x", &array);
     test_rewrite_describe(self->in, "/x", 1, "/along");
+    test_rewrite_put(self->in, "/other", &array);
     *state = self;
     return 0;
 }
@@ -53,6 +54,7 @@ static slc_status run_once(const void *context, int64_t way, slc_device *device)
                                                   .chunk = {150, 11},
                                                   .filters = way == UNFILTERED},
                                          .converts = way == CONVERTED,
+                                         .copies_rest = way == UNFILTERED,
                                          .dtype = SLC_F64,
                                          .run = {.vram_bytes =
                                                      way == TWO_PASSES ? 48 << 10 : 1 << 20,

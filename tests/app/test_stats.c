@@ -181,8 +181,8 @@ static void slices_are_arrays(void **state) {
     assert_true(found.result.sum[0].is_defined && found.result.sum[0].value == 0);
 }
 
-/* Chunks are 70 by 40, six rows of four. Whether tiles are smaller than chunks, or a slice begins within
- * one, each is decoded once a pass, if it is not there still from the pass before. */
+/* Chunks are 70 by 40, six rows of four. Whether tiles are smaller than chunks, or a slice begins
+ * within one, each is decoded once a pass, if it is not there still from the pass before. */
 static void chunks_are_decoded_once(void **state) {
     static const struct {
         const char *slice;

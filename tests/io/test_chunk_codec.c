@@ -1,5 +1,5 @@
-/* Pipelines: what is refused, every filter and mask there and back, and damage, all in memory that ends
- * at a page nobody may touch. */
+/* Pipelines: what is refused, every filter and mask there and back, and damage, all in memory that
+ * ends at a page nobody may touch. */
 #include <pthread.h>
 #include <zstd.h>
 
@@ -103,7 +103,8 @@ static void there_and_back_with_every_mask(void **state) {
     }
 }
 
-/* In as many runs, which lie in the reverse order: what one decoding in a piece gives, with every mask. */
+/* In as many runs, which lie in the reverse order: what one decoding in a piece gives, with every
+ * mask. */
 static void check_runs(slci_chunk_decoder *decoder, uint32_t mask, const test_chunk *chunk,
                        int64_t n_runs) {
     const int64_t run_bytes = chunk->n_raw / n_runs;
@@ -190,6 +191,20 @@ static bool has_checksum(const slci_chunk_pipeline *pipeline) {
     return has;
 }
 
+/* Three runs, the last one at a page nobody may touch; what they hold goes to `out`. */
+static slc_status decode_into_three(slci_chunk_decoder *decoder, const unsigned char *stored,
+                                    const test_chunk *chunk, unsigned char *out) {
+    const int64_t run_bytes = chunk->n_raw / 3;
+    test_guard last;
+    test_guard_open(run_bytes, &last);
+    unsigned char *const run[] = {out, out + run_bytes, last.bytes};
+    const slci_chunk_runs runs = {.n_runs = 3, .run_bytes = run_bytes, .run = run};
+    const slc_status status = slci_chunk_decode_runs(decoder, 0, stored, chunk->n_stored, &runs);
+    memcpy(out + 2 * run_bytes, last.bytes, (size_t)run_bytes);
+    test_guard_close(&last);
+    return status;
+}
+
 /* Any bytes changed: a status and, where there is a checksum, never wrong data. */
 static void damage_is_survived(void **state) {
     (void)state;
@@ -214,6 +229,9 @@ static void damage_is_survived(void **state) {
             }
             const slc_status status = decode(decoder, 0, bad, chunk->n_stored, chunk->n_raw, out);
             assert_true(status == SLC_OK || status == SLC_ERROR_INPUT);
+            if (slci_chunk_decodes_runs(decoder, 0)) {
+                assert_int_equal(decode_into_three(decoder, bad, chunk, out), status);
+            }
             if (status == SLC_OK && has_checksum(&pipeline)) {
                 assert_memory_equal(out, chunk->raw, (size_t)chunk->n_raw);
             }

@@ -197,41 +197,6 @@ static void anything_is_read_as_hdf5_reads_it(void **state) {
     assert_int_equal(n_past, N_SETS);
 }
 
-/* Chunks narrower than the box, of rows that are long enough to be decoded one by one where they go, at
- * its edges and inside it, with a filter that can do so and with ones that cannot. */
-static void whole_chunks_of_a_wider_box(void **state) {
-    const test_place *self = *state;
-    const hsize_t shape[3] = {5, 7, 1400};
-    const hsize_t chunk[3] = {2, 3, 700};
-    const int64_t n = INT64_C(5) * 7 * 1400;
-    double *values = test_allocate(n * (int64_t)sizeof *values);
-    test_fill_f64(values, n, 4);
-    for (int64_t choice = 1; choice < 8; choice++) { /* set_filters */
-        const hid_t file = H5Fcreate(self->path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-        const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
-        const hid_t space = H5Screate_simple(3, shape, NULL);
-        H5Pset_chunk(list, 3, chunk);
-        set_filters(list, choice);
-        const hid_t made = H5Dcreate2(file, "/x", choice % 2 == 0 ? H5T_IEEE_F64BE : H5T_IEEE_F64LE,
-                                      space, H5P_DEFAULT, list, H5P_DEFAULT);
-        assert_true(H5Dwrite(made, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
-        H5Dclose(made);
-        H5Sclose(space);
-        H5Pclose(list);
-        H5Fclose(file);
-        opened set;
-        open_set(self->path, "/x", &set);
-        assert_non_null(set.set.chunks);
-        const slc_box all = whole(&set);
-        const slc_box inside = {.rank = 3, .origin = {1, 2, 0}, .extent = {4, 5, 1400}};
-        expect_same(&set, &all, 1);
-        expect_same(&set, &all, 5);
-        expect_same(&set, &inside, 2);
-        close_set(&set);
-    }
-    free(values);
-}
-
 /* ---- real files ------------------------------------------------------------------------------- */
 
 typedef struct survey {
@@ -604,7 +569,6 @@ static void past_two_to_the_32(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(anything_is_read_as_hdf5_reads_it),
-        CASE(whole_chunks_of_a_wider_box),
         CASE(real_files),
         CASE(cases),
         CASE(what_is_left_to_hdf5),

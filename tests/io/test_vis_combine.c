@@ -242,8 +242,8 @@ static void either_output_may_be_left_out(void **state) {
     TEST_NEAR((double)self.vis[1], -1.0, 0.0);
 }
 
-/* Floats are taken from wherever they lie, and weights that change from channel to channel are each made
- * from its own pair. */
+/* Floats are taken from wherever they lie, and weights that change from channel to channel are each
+ * made from its own pair. */
 static void singles_are_taken_as_they_lie_in_a_file(void **state) {
     enum { STRIDE = 19 }; /* of a compound with more members, not aligned */
     static const float pairs[2][2] = {{0.1F, 1e-30F}, {3e38F, -2.5F}};

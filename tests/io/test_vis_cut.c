@@ -1,5 +1,5 @@
-/* Parts of a box of rows that threads share: together the box, cut where chunks begin, and the same bits
- * whoever reads them in whatever order. */
+/* Parts of a box of rows that threads share: together the box, cut where chunks begin, and the same
+ * bits whoever reads them in whatever order. */
 #include "tests/support/test_uvh5.h"
 
 enum { ROWS = 61, CHANNELS = 3, POLS = 2, CHUNK_ROWS = 7 };

@@ -1,9 +1,9 @@
 """The loops over pixels and samples are vectors: what the compiler made of direct_simd_avx*.c and
 predict_simd_avx*.c does its arithmetic in whole vectors, and calls nobody's sine.
 
-A compiler that gives up on a loop says nothing and gives the right values, only many times slower; so
-the machine code is looked at. In each object, every function that computes in floating point has
-vector instructions of its set's width, and on single numbers not one in a hundred.
+A compiler that gives up on a loop says nothing and gives the right values, only many times slower;
+so the machine code is looked at. In each object, every function that computes in floating point
+has vector instructions of its set's width, and on single numbers not one in a hundred.
 """
 import os
 import re

@@ -20,11 +20,12 @@ typedef enum test_fault {
     TEST_FAULT_OPEN_OUTPUT, /* open(2) in the folder of the outputs */
     TEST_FAULT_OPEN_DATA,   /* HDF5 opening a file or a dataset */
     TEST_FAULT_READ,        /* HDF5 reading a dataset */
-    TEST_FAULT_DECODE,      /* Sluice's own filters in HDF5, and what they call */
-    TEST_FAULT_ARCHIVE,     /* libzip */
-    TEST_FAULT_WRITE,       /* write(2) and its kin: the disk is full */
-    TEST_FAULT_H5_WRITE,    /* HDF5 making files, datasets and attributes */
-    TEST_FAULT_FITS,        /* cfitsio */
+    TEST_FAULT_DECODE,      /* undoing filters, for who reads */
+    TEST_FAULT_COMPARE,  /* undoing filters while a dataset is opened, to see whether it is right */
+    TEST_FAULT_ARCHIVE,  /* libzip */
+    TEST_FAULT_WRITE,    /* write(2) and its kin: the disk is full */
+    TEST_FAULT_H5_WRITE, /* HDF5 making files, datasets and attributes */
+    TEST_FAULT_FITS,     /* cfitsio */
     TEST_FAULT_SYNC,
     TEST_FAULT_RENAME,
     TEST_FAULT_KINDS,

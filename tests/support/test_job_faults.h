@@ -25,6 +25,7 @@ typedef struct test_job_faults {
     const slc_sparse_choice *ways; /* [n_ways]; the last one's device calls are those of another */
     int64_t n_ways;
     bool has_no_output; /* calls that write are not made, and nothing is left in `results` */
+    bool is_unfiltered; /* nothing is decoded */
     /* (optional) Whether the last run, which was refused memory and ended well, took another way that
      * is documented. */
     bool (*is_explained)(const void *context);

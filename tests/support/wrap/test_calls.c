@@ -11,7 +11,9 @@
 #include <sys/types.h>
 
 #include "io/chunk_codec.h"
+#include "io/chunk_encode.h"
 #include "io/h5_chunk_span.h"
+#include "io/h5_chunks.h"
 #include "tests/support/test_faults.h"
 
 /* Counted by all threads; the fault fires once. */
@@ -34,6 +36,7 @@ static const struct {
     [TEST_FAULT_OPEN_DATA] = {"open data", EIO},
     [TEST_FAULT_READ] = {"read", EIO},
     [TEST_FAULT_DECODE] = {"decode", 0},
+    [TEST_FAULT_COMPARE] = {"decode while opening", 0},
     [TEST_FAULT_ARCHIVE] = {"archive", EIO},
     [TEST_FAULT_WRITE] = {"write", ENOSPC},
     [TEST_FAULT_H5_WRITE] = {"HDF5 write", 0},
@@ -65,7 +68,10 @@ void test_fault_kill_at(int64_t n) {
     atomic_store(&until_killed, n);
 }
 
+static _Thread_local bool is_opening; /* a dataset is being opened, in this thread */
+
 static bool fires(test_fault kind) {
+    kind = kind == TEST_FAULT_DECODE && is_opening ? TEST_FAULT_COMPARE : kind;
     const bool counts =
         kind == TEST_FAULT_SYNC || kind == TEST_FAULT_RENAME || kind == TEST_FAULT_UNLINK;
     if (counts && atomic_load(&until_killed) > 0 && atomic_fetch_sub(&until_killed, 1) == 1) {
@@ -107,6 +113,9 @@ WRAP(MEMORY, open_memstream, FILE *, (char **text, size_t *length), (text, lengt
 WRAP(MEMORY, H5allocate_memory, void *, (size_t size, hbool_t clear), (size, clear), NULL)
 WRAP(MEMORY, H5resize_memory, void *, (void *old, size_t size), (old, size), NULL)
 WRAP(MEMORY, ZSTD_createDCtx, void *, (void), (), NULL)
+WRAP(MEMORY, slci_chunk_encode, slc_status,
+     (slci_chunk_encoder * encoder, const void *elements, void *stored, int64_t *n_stored),
+     (encoder, elements, stored, n_stored), SLC_FAIL(SLC_ERROR_MEMORY, "made to fail"))
 WRAP_OPTIONAL(MEMORY, png_create_info_struct, void *, (void *png), (png), NULL)
 
 /* A start routine and its argument. */
@@ -156,6 +165,8 @@ WRAP_OPTIONAL(ARCHIVE, zip_fread, int64_t, (void *file, void *out, uint64_t n), 
 WRAP(WRITE, write, ssize_t, (int file, const void *data, size_t n), (file, data, n), -1)
 WRAP(WRITE, pwrite, ssize_t, (int file, const void *data, size_t n, off_t at), (file, data, n, at),
      -1)
+WRAP(WRITE, fallocate, int, (int file, int mode, off_t at, off_t length), (file, mode, at, length),
+     -1)
 WRAP(WRITE, ftruncate, int, (int file, off_t length), (file, length), -1)
 WRAP(SYNC, fsync, int, (int file), (file), -1)
 WRAP(SYNC, fdatasync, int, (int file), (file), -1)
@@ -167,6 +178,15 @@ WRAP(RENAME, renameat2, int,
 
 WRAP(H5_WRITE, H5Fcreate, hid_t, (const char *name, unsigned flags, hid_t create, hid_t access),
      (name, flags, create, access), -1)
+WRAP(H5_WRITE, H5Ocopy, herr_t,
+     (hid_t from, const char *name, hid_t to, const char *new_name, hid_t copy, hid_t link),
+     (from, name, to, new_name, copy, link), -1)
+WRAP(H5_WRITE, H5Rcreate, herr_t,
+     (void *out, hid_t place, const char *name, H5R_type_t type, hid_t space),
+     (out, place, name, type, space), -1)
+WRAP(H5_WRITE, H5Dwrite_chunk, herr_t,
+     (hid_t dataset, hid_t list, uint32_t filters, const hsize_t *at, size_t n, const void *data),
+     (dataset, list, filters, at, n, data), -1)
 WRAP(H5_WRITE, H5Dcreate2, hid_t,
      (hid_t place, const char *name, hid_t type, hid_t space, hid_t link, hid_t create,
       hid_t access),
@@ -208,7 +228,22 @@ static bool is_system(const char *path) {
     return strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/sys/", 5) == 0;
 }
 
-/* A variable number of arguments, so by hand, and named in cmake/SluiceTests.cmake. */
+/* What is more than a call that may fail, and is named in cmake/SluiceTests.cmake. */
+
+slc_status __real_slci_h5_chunks_create(const slci_h5_chunks_request *request,
+                                        slci_h5_chunks **out);
+slc_status __wrap_slci_h5_chunks_create(const slci_h5_chunks_request *request,
+                                        slci_h5_chunks **out);
+
+slc_status __wrap_slci_h5_chunks_create(const slci_h5_chunks_request *request,
+                                        slci_h5_chunks **out) {
+    is_opening = true;
+    const slc_status status = __real_slci_h5_chunks_create(request, out);
+    is_opening = false;
+    return status;
+}
+
+/* It has a variable number of arguments. */
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
 

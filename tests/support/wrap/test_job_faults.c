@@ -17,7 +17,8 @@ static const struct {
     {TEST_FAULT_OPEN_DATA, SLC_ERROR_INPUT}, {TEST_FAULT_READ, SLC_ERROR_INPUT},
     {TEST_FAULT_WRITE, SLC_ERROR_OUTPUT},    {TEST_FAULT_OPEN_OUTPUT, SLC_ERROR_OUTPUT},
     {TEST_FAULT_H5_WRITE, SLC_ERROR_OUTPUT}, {TEST_FAULT_SYNC, SLC_ERROR_OUTPUT},
-    {TEST_FAULT_RENAME, SLC_ERROR_OUTPUT},
+    {TEST_FAULT_RENAME, SLC_ERROR_OUTPUT},   {TEST_FAULT_DECODE, SLC_ERROR_INPUT},
+    {TEST_FAULT_COMPARE, SLC_ERROR_INPUT},
 };
 
 static bool is_after_refusal(slc_status status) {
@@ -36,8 +37,11 @@ static void expect_failure(const test_job_faults *job, int64_t way, int64_t e, s
                               strstr(message, job->results) != NULL;
     const bool has_way = status != SLC_OK || kind == TEST_FAULT_SLAB || job->is_explained == NULL ||
                          job->is_explained(job->context);
+    /* A chunk that is refused as its dataset is opened may yet be read rightly. */
+    const bool is_read_later = kind == TEST_FAULT_COMPARE && status == SLC_OK;
     const bool is_right =
-        has_way && (may_recover ? is_after_refusal(status) : status == wanted || is_of_output);
+        is_read_later ||
+        (has_way && (may_recover ? is_after_refusal(status) : status == wanted || is_of_output));
     if (!is_right || (status != SLC_OK && message[0] == '\0') || strchr(message, '\n') != NULL) {
         fail_msg("way %d, %s, call %lld: found %s (%s), expected %s", (int)way,
                  test_fault_name(kind), (long long)n, slc_status_name(status), message,
@@ -69,7 +73,10 @@ void test_job_fail_calls(const test_job_faults *job) {
     for (int64_t w = 0; w < job->n_ways; w++) {
         TEST_OK(job->run(job->context, w, NULL)); /* makes what is made once */
         for (int64_t e = 0; e < TEST_COUNT(expected); e++) {
-            if (job->has_no_output && expected[e].status == SLC_ERROR_OUTPUT) {
+            const bool is_decoding =
+                expected[e].kind == TEST_FAULT_DECODE || expected[e].kind == TEST_FAULT_COMPARE;
+            if ((job->has_no_output && expected[e].status == SLC_ERROR_OUTPUT) ||
+                (job->is_unfiltered && is_decoding)) {
                 continue;
             }
             const int64_t n_calls = fail_once(job, w, e, INT64_MAX);

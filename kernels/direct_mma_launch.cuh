@@ -3,8 +3,8 @@
  *     SLC_TRY(slci_mma_load(setup));                                in the job's prepare function
  *     SLC_TRY(slci_mma_launch(&arguments, n_tiles, n_runs, stream));    enqueues all product tiles
  */
-#ifndef SLC_KERNELS_DIRECT_MMA_H
-#define SLC_KERNELS_DIRECT_MMA_H
+#ifndef SLC_KERNELS_DIRECT_MMA_LAUNCH_CUH
+#define SLC_KERNELS_DIRECT_MMA_LAUNCH_CUH
 
 #include <cuda_runtime.h>
 
@@ -17,7 +17,7 @@ typedef struct slci_mma_launch_form {
 } slci_mma_launch_form;
 
 extern "C" {
-/* The kernels of each unit by products (1: [0], 3: [1]) and terms; direct_mma.cu, direct_mma_sm90a.cu. */
+/* The kernels of each unit by products (1: [0], 3: [1]) and terms. */
 extern const slci_mma_launch_form slci_mma_warp_forms[2][SLCI_CUDA_MOST_TERMS + 1];
 extern const slci_mma_launch_form slci_mma_group_forms[2][SLCI_CUDA_MOST_TERMS + 1];
 
