@@ -174,13 +174,13 @@ slc_status slci_bench_io_write(slci_bench_io_run *self, const slci_bench_io_kind
     slc_h5_array_output output = {.path = self->path,
                                   .dataset = SLCI_H5_BENCH_NAME,
                                   .filter = kind->filter,
-                                  .overwrite = true,
                                   .pool = self->machine.pool};
     slc_sink *sink = NULL;
     SLC_TRY(slc_layout_dense(SLC_C64, 3, shape, &output.layout));
     if (kind->is_chunked) {
         memcpy(output.chunk, chunk, sizeof chunk);
     }
+    (void)remove(self->path); /* there is room for one file, not for two */
     SLC_TRY(slc_h5_array_create(&output, &sink));
     const slc_status status = write_rows(self, sink, n_rows);
     slc_sink_destroy(sink);
@@ -229,7 +229,10 @@ static void size_array(slci_bench_io_run *self) {
 }
 
 static slc_status make_array(slci_bench_io_run *self) {
-    const int64_t bytes = (self->n_rows + self->n_made) * ROW_BYTES;
+    int64_t bytes = 0;
+    if (!slc_checked_mul(self->n_rows + self->n_made, ROW_BYTES, &bytes)) {
+        bytes = INT64_MAX; /* which no budget has */
+    }
     SLC_TRY(slc_budget_reserve(self->machine.budget, SLC_SPACE_HOST, bytes,
                                "the array that is measured with (--array says how large)"));
     self->held_bytes = bytes;

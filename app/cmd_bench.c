@@ -184,12 +184,16 @@ static slc_status run_ladder(slci_program *program, bench_arguments *arguments) 
 static slc_status run_bench(slci_program *program, void *target) {
     bench_arguments *arguments = target;
     bench_function benchmark = NULL;
-    if (is_ladder(&arguments->operands)) {
-        return run_ladder(program, arguments);
-    }
-    SLC_TRY(find_benchmark(&arguments->operands, &benchmark));
-    if (arguments->chart_path != NULL) {
+    const bool climbs = is_ladder(&arguments->operands);
+    SLC_TRY(climbs ? SLC_OK : find_benchmark(&arguments->operands, &benchmark));
+    if (arguments->chart_path != NULL && !climbs) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "--chart: only sluice bench ladder draws one");
+    }
+    if (arguments->array_bytes > 0 && benchmark != slci_bench_io) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--array: only sluice bench io measures with one");
+    }
+    if (climbs) {
+        return run_ladder(program, arguments);
     }
     if (access(arguments->folder, W_OK | X_OK) != 0) {
         return SLC_FAIL(SLC_ERROR_OUTPUT, "--work %s: cannot write there: %s", arguments->folder,

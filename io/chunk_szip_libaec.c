@@ -1,7 +1,7 @@
 /* szip (HDF5 filter 4) by libaec. The chunk starts with its decoded size (4 bytes, least significant
  * first); the rest is one stream of the library, of samples of up to 24 bits:
  *
- *     samples that the stream holds ──▶ lines without what fills them up ──▶ bytes of elements gathered
+ *     samples ──▶ lines without what fills them up ──▶ bytes of elements gathered
  *
  * Elements of 32 and 64 bits are stored as planes of their bytes, and lines are filled up to whole blocks;
  * either step is left out where there is nothing to do. The library's own functions of the name szip do

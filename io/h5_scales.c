@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/checked.h"
@@ -346,7 +347,14 @@ static bool take_scales(scale_copy *self, const hvl_t *lists, const hsize_t *sha
             const hobj_ref_t *references = (const hobj_ref_t *)lists[t].p;
             const hid_t scale =
                 H5Rdereference2(self->from, H5P_DEFAULT, H5R_OBJECT, &references[k]);
-            const bool is_ok = scale >= 0 && take_scale(self, scale, d, (int64_t)shape[t]);
+            if (scale < 0) {
+                slc_log_note(self->output->log,
+                             "%s: a dimension scale of dimension %d is not there any more and is "
+                             "left out",
+                             self->output->path, d);
+                continue;
+            }
+            const bool is_ok = take_scale(self, scale, d, (int64_t)shape[t]);
             const hid_t reason = slci_h5_reason_keep(is_ok);
             (void)H5Oclose(scale);
             slci_h5_reason_restore(reason);
@@ -380,28 +388,63 @@ static bool copy_lists(scale_copy *self, int rank, const hsize_t *shape) {
     return is_ok;
 }
 
+/* Labels in memory: pointers to them where their type is of variable length, else `bytes` each. */
+typedef struct label_list {
+    bool is_variable;
+    size_t bytes;
+    char *memory; /* [rank of the template + rank of the result] */
+} label_list;
+
+/* Puts the label of each dimension of the result behind those of the template, [rank]. */
+static void choose_labels(const scale_copy *self, int rank, const label_list *labels) {
+    static const char *const no_label = "";
+    for (int d = 0; d < self->output->layout.rank; d++) {
+        const int t = self->output->origin[d].dim - 1;
+        char *to = labels->memory + (size_t)(rank + d) * labels->bytes;
+        char *text = NULL;
+        if (t >= 0) {
+            memcpy(to, labels->memory + (size_t)t * labels->bytes, labels->bytes);
+        }
+        if (labels->is_variable) {
+            memcpy(&text, to, sizeof text);
+        }
+        if (labels->is_variable && text == NULL) {
+            memcpy(to, &no_label, sizeof no_label);
+        }
+    }
+}
+
 /* Labels are text, one for each dimension; a dimension of no origin has an empty one. */
-static bool copy_labels(scale_copy *self, int rank) {
-    char *labels[H5S_MAX_RANK] = {NULL};
-    char *taken[SLC_MAX_RANK];
-    char empty[] = "";
+static bool copy_label_list(const scale_copy *self, int rank, hid_t attribute, hid_t type) {
+    const int out_rank = self->output->layout.rank;
+    label_list labels = {.is_variable = H5Tis_variable_str(type) > 0, .bytes = H5Tget_size(type)};
+    labels.memory = calloc((size_t)(rank + out_rank), labels.bytes);
+    if (labels.memory == NULL) {
+        self->failed[0] = '\0';
+        return false;
+    }
+    const bool is_read = H5Aread(attribute, type, labels.memory) >= 0;
+    choose_labels(self, rank, &labels);
+    const bool is_ok = is_read && write_list(self->to, "DIMENSION_LABELS", type, (hsize_t)out_rank,
+                                             labels.memory + (size_t)rank * labels.bytes);
+    const hid_t reason = slci_h5_reason_keep(is_ok);
+    for (int t = 0; t < rank && labels.is_variable; t++) {
+        char *text = NULL;
+        memcpy(&text, labels.memory + (size_t)t * labels.bytes, sizeof text);
+        (void)H5free_memory(text);
+    }
+    free(labels.memory);
+    slci_h5_reason_restore(reason);
+    return is_ok;
+}
+
+static bool copy_labels(const scale_copy *self, int rank) {
     (void)snprintf(self->failed, SLCI_H5_NAME_BYTES, "the dimension labels");
     const hid_t attribute = open_attribute(self->from, "DIMENSION_LABELS", H5T_STRING, rank);
     const hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
-    if (type < 0) {
-        return true;
-    }
-    bool is_ok = H5Tis_variable_str(type) > 0 && H5Aread(attribute, type, labels) >= 0;
-    for (int d = 0; d < self->output->layout.rank; d++) {
-        const int t = self->output->origin[d].dim - 1;
-        taken[d] = t >= 0 && labels[t] != NULL ? labels[t] : empty;
-    }
-    is_ok = is_ok && write_list(self->to, "DIMENSION_LABELS", type,
-                                (hsize_t)self->output->layout.rank, taken);
+    const bool is_ok =
+        type < 0 || H5Tget_size(type) > PIECE_BYTES || copy_label_list(self, rank, attribute, type);
     const hid_t reason = slci_h5_reason_keep(is_ok);
-    for (int t = 0; t < rank; t++) {
-        (void)H5free_memory(labels[t]);
-    }
     (void)H5Tclose(type);
     (void)H5Aclose(attribute);
     slci_h5_reason_restore(reason);

@@ -74,7 +74,7 @@ typedef enum slc_direct_method {
 /* The matrix instructions that CUDA's product kernel takes; the two sum in different orders. */
 typedef enum slc_direct_unit {
     SLC_DIRECT_UNIT_NONE,  /* no product kernel: every tile is the sine kernel's */
-    SLC_DIRECT_UNIT_WARP,  /* of single warps: compute capability 8.0, and those after 9.0 */
+    SLC_DIRECT_UNIT_WARP,  /* of single warps: compute capability 8.0 and others after it */
     SLC_DIRECT_UNIT_GROUP, /* of four warps: 9.0 */
 } slc_direct_unit;
 
@@ -144,8 +144,7 @@ typedef struct slc_direct_request {
     slc_direct_unit unit; /* of the device, slc_direct_unit_get; CUDA only */
 } slc_direct_request;
 
-/* The matrix instructions of a card of this compute capability (slc_device_limits) for which there is
- * a product kernel. */
+/* The matrix instructions that are taken on a card of this compute capability (slc_device_limits). */
 SLC_API slc_direct_unit slc_direct_unit_get(int compute_capability);
 
 /* Fills in the setup. SLC_ERROR_ARGUMENT for sizes below 1, epsilon not in (0, 1) or, below what the

@@ -6,8 +6,12 @@ source "$(dirname "$0")/support_program.sh"
 
 mkdir work
 refuses 2 'bytes' bench io --array much
+refuses 2 'only sluice bench io' bench copy --array 32M
+refuses 2 'only sluice bench io' bench ladder --array 32M
 refuses 4 'array that is measured with' bench io -q --device host --threads 1 --vram 32M --ram 32M \
     --array 32M --work work
+refuses 4 'array that is measured with' bench io -q --device host --threads 1 --vram 32M --ram 32M \
+    --array 9223372036854775807 --work work
 check "nothing is left behind" test -z "$(ls -A work)"
 
 run bench io -q --quick --json --device host --threads 2 --vram 64M --ram 512M --array 32M \

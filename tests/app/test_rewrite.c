@@ -277,7 +277,8 @@ static void scales_go_with_their_dimensions(void **state) {
 static void repeat_scale(const char *path, const char *dataset, int d) {
     enum { N_TIMES = 50 }; /* more than a file of ours has scales */
     const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
-    const hid_t list = H5Aopen_by_name(file, dataset, "DIMENSION_LIST", H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t set = H5Dopen2(file, dataset, H5P_DEFAULT);
+    const hid_t list = H5Aopen(set, "DIMENSION_LIST", H5P_DEFAULT);
     const hid_t type = H5Aget_type(list);
     const hid_t space = H5Aget_space(list);
     hvl_t lists[2];
@@ -294,6 +295,7 @@ static void repeat_scale(const char *path, const char *dataset, int d) {
     H5Sclose(space);
     H5Tclose(type);
     H5Aclose(list);
+    H5Dclose(set);
     H5Fclose(file);
 }
 
@@ -320,6 +322,60 @@ static void a_scale_that_is_named_often_is_taken_once(void **state) {
     H5Tclose(type);
     H5Aclose(list);
     H5Fclose(file);
+}
+
+/* A scale that was removed leaves its reference, which is no reason to refuse the data. */
+static void a_scale_that_was_removed_is_left_out(void **state) {
+    const place *self = *state;
+    const test_array array = {.rank = 2, .shape = {30, 20}};
+    const slc_rewrite_options options = options_of(self);
+    slc_rewrite_result result;
+    test_rewrite_put(self->in, "/x", &array);
+    test_rewrite_describe(self->in, "/x", 1, "/s");
+    hid_t file = H5Fopen(self->in, H5F_ACC_RDWR, H5P_DEFAULT);
+    assert_true(H5Ldelete(file, "/s", H5P_DEFAULT) >= 0);
+    H5Fclose(file);
+    TEST_OK(slc_rewrite_run(&options, &result));
+    test_rewrite_expect(self->out, "/g/y", &array, (const int[]){0, 1});
+    file = H5Fopen(self->out, H5F_ACC_RDONLY, H5P_DEFAULT);
+    assert_true(H5Lexists(file, "/g/s", H5P_DEFAULT) == 0);
+    assert_true(H5Aexists_by_name(file, "/g/y", "DIMENSION_LABELS", H5P_DEFAULT) > 0);
+    assert_true(H5Aexists_by_name(file, "/g/y", "DIMENSION_LIST", H5P_DEFAULT) == 0);
+    H5Fclose(file);
+}
+
+/* As h5py writes them from an array of bytes. */
+static void labels_of_one_length_are_turned(void **state) {
+    const place *self = *state;
+    const test_array array = {.rank = 2, .shape = {30, 20}};
+    const hsize_t rank = 2;
+    slc_rewrite_options options = options_of(self);
+    slc_rewrite_result result;
+    char found[2][4];
+    test_rewrite_put(self->in, "/x", &array);
+    const hid_t text = H5Tcopy(H5T_C_S1);
+    const hid_t space = H5Screate_simple(1, &rank, NULL);
+    hid_t file = H5Fopen(self->in, H5F_ACC_RDWR, H5P_DEFAULT);
+    hid_t set = H5Dopen2(file, "/x", H5P_DEFAULT);
+    assert_true(H5Tset_size(text, sizeof found[0]) >= 0);
+    hid_t labels = H5Acreate2(set, "DIMENSION_LABELS", text, space, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Awrite(labels, text, "row\0col") >= 0);
+    H5Aclose(labels);
+    H5Dclose(set);
+    H5Fclose(file);
+    options.is_reversed = true;
+    TEST_OK(slc_rewrite_run(&options, &result));
+    file = H5Fopen(self->out, H5F_ACC_RDONLY, H5P_DEFAULT);
+    set = H5Dopen2(file, "/g/y", H5P_DEFAULT);
+    labels = H5Aopen(set, "DIMENSION_LABELS", H5P_DEFAULT);
+    assert_true(H5Aread(labels, text, found) >= 0);
+    assert_string_equal(found[0], "col");
+    assert_string_equal(found[1], "row");
+    H5Aclose(labels);
+    H5Dclose(set);
+    H5Fclose(file);
+    H5Sclose(space);
+    H5Tclose(text);
 }
 
 /* B40: one chunk of 1 MiB, an eighth of which fits the device. */
@@ -449,6 +505,8 @@ int main(void) {
         CASE(the_filter_is_the_input_s),
         CASE(scales_go_with_their_dimensions),
         CASE(a_scale_that_is_named_often_is_taken_once),
+        CASE(a_scale_that_was_removed_is_left_out),
+        CASE(labels_of_one_length_are_turned),
         CASE(a_chunk_larger_than_the_device_is_decoded_once),
         CASE(the_smallest_budgets_work),
         CASE(slices_are_taken_before),

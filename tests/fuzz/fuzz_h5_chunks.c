@@ -173,8 +173,8 @@ static void write_chunks(const made *file, input from) {
 
 /* ---- the index -------------------------------------------------------------------------------- */
 
-/* Where the entry of the first chunks' B-tree stands that has this size and address; -1: nowhere. An entry
- * is a size and a mask of 4 bytes, a place of 8 for each dimension and one more, and an address of 8. */
+/* Where the entry with this size and address stands in the chunks' B-tree; -1: nowhere. An entry is a
+ * size and a mask of 4 bytes, a place of 8 for each dimension and one more, and an address of 8. */
 static int64_t find_entry(const char *bytes, int64_t n, int rank, uint32_t size, uint64_t address) {
     const int64_t before = 8 + 8 * (rank + 1);
     for (int64_t at = before; at + 8 <= n; at++) {

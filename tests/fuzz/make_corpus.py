@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes the small seeds of tests/fuzz/corpus/chunk and h5_chunks: one good chunk of every compression.
+"""Makes the small seeds of tests/fuzz/corpus: one good chunk of every compression.
 
     python3 tests/fuzz/make_corpus.py tests/fuzz/corpus
 
-The libraries are called directly, so the chunks are those of other encoders than Sluice's. The bytes in
-front are what fuzz_chunk.c and fuzz_h5_chunks.c say. Seeds of a library that is not here are left as
-they are.
+The libraries are called directly, so the chunks are those of other encoders than Sluice's. The
+bytes in front are what fuzz_chunk.c and fuzz_h5_chunks.c say. Seeds of a library that is not here
+are left as they are.
 """
 import ctypes
 import ctypes.util

@@ -134,7 +134,6 @@ static void bounds_of_the_tensor_cores_kernel_hold(void **state) {
 static void tensor_cores_take_the_tiles_that_they_can(void **state) {
     (void)state;
     assert_int_equal(slc_direct_unit_get(75), SLC_DIRECT_UNIT_NONE);
-    assert_int_equal(slc_direct_unit_get(80), SLC_DIRECT_UNIT_WARP);
     assert_int_equal(slc_direct_unit_get(86), SLC_DIRECT_UNIT_NONE);
     assert_int_equal(slc_direct_unit_get(90), SLC_DIRECT_UNIT_GROUP);
     static const struct {

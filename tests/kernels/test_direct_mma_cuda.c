@@ -10,7 +10,7 @@
 
 #include "core/fixed.h"
 
-/* The ways to multiply that the card has: WARP, and before it GROUP where there is that too. */
+/* The ways to multiply that the card has: the one it takes by itself, and WARP. */
 typedef struct units {
     int n;
     slc_direct_unit unit[2];
@@ -22,7 +22,7 @@ static units card_units(slc_device *device) {
     const slc_direct_unit best = slc_direct_unit_get(limits.compute_capability);
     units out = {0, {best, SLC_DIRECT_UNIT_WARP}};
     if (best != SLC_DIRECT_UNIT_NONE) {
-        out.n = best == SLC_DIRECT_UNIT_WARP ? 1 : 2;
+        out.n = 2;
     }
     return out;
 }
