@@ -38,7 +38,7 @@ typedef struct slci_bar_picture {
     double *pixels; /* [ny, nx], row 0 at the bottom as in all pictures; the caller frees it */
 } slci_bar_picture;
 
-/* SLC_ERROR_MEMORY. */
+/* Of one bar at least. SLC_ERROR_MEMORY. */
 SLC_MUST_USE slc_status slci_bar_chart_draw(const slci_bar *bars, int n_bars,
                                             slci_bar_picture *out);
 

@@ -3,6 +3,7 @@
  * no step can pass, are measured in the same run. */
 #include "app/cmd_bench_ladder.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,6 +294,7 @@ static slc_status begin(climb *self) {
     SLC_TRY(slci_machine_open(run, &self->machine));
     const bool is_card = self->machine.device->kind == SLC_DEVICE_CUDA;
     self->steps = is_card ? ladder_get_cuda() : ladder_get_host();
+    assert(self->steps->n_steps <= MOST_STEPS && self->steps->n_limits <= MOST_LIMITS);
     self->n_threads = slc_pool_size(self->machine.pool);
     const char *failure = self->steps->choose(run->cuda_index);
     if (failure != NULL) {

@@ -81,3 +81,21 @@ int slci_folder_sync(const char *path) {
     errno = reason;
     return reason == 0 ? 0 : -1;
 }
+
+int slci_write_at(int fd, const void *data, int64_t n_bytes, int64_t at) {
+    const char *from = data;
+    while (n_bytes > 0) {
+        const ssize_t n = pwrite(fd, from, (size_t)n_bytes, (off_t)at);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            errno = n == 0 ? ENOSPC : errno;
+            return -1;
+        }
+        from += n;
+        at += n;
+        n_bytes -= n;
+    }
+    return 0;
+}

@@ -1,4 +1,5 @@
-/* Files by their names: which one it is, and that its name lasts. Internal to Sluice.
+/* Files by their names: which one it is, and that its name lasts; and writing at a place. Internal to
+ * Sluice.
  *
  *     slci_file_stamp before, now;
  *     SLC_TRY(slci_file_stamp_get(path, &before));
@@ -40,6 +41,9 @@ bool slci_folder_of(const char *path, char *folder, int64_t capacity);
  * folder that cannot be synced (some network file systems), or only be written to and not listed, has
  * nothing that could be done. */
 int slci_folder_sync(const char *path);
+
+/* Writes all of data [n_bytes] from byte `at` of an open file on. 0, or -1 with errno. */
+int slci_write_at(int fd, const void *data, int64_t n_bytes, int64_t at);
 
 #ifdef __cplusplus
 }

@@ -95,7 +95,8 @@ typedef struct slc_sink_ops {
     /* When it returns, all that was written has been kept: pieces under way have been waited for, and
      * incomplete ones given that have grown since the last time. */
     slc_status (*flush_pieces)(slc_sink *sink);
-    /* Before the first write: takes a piece back; of an index that comes again the last one counts. */
+    /* Before the first write: takes a piece back. An incomplete one may come again, of which the last
+     * counts, or be followed by the complete one; that comes once. */
     slc_status (*put_piece)(slc_sink *sink, const slc_sink_piece *piece, slc_piece_read read,
                             void *context);
     /* (optional) All of a commit but its last step: the result is durable in the file *path (lent),

@@ -3,10 +3,10 @@
  *
  *     samples ──▶ lines without what fills them up ──▶ bytes of elements gathered
  *
- * Elements of 32 and 64 bits are stored as planes of their bytes, and lines are filled up to whole blocks;
- * either step is left out where there is nothing to do. The library's own functions of the name szip do
- * the same, but where a damaged stream ends early they give what happened to be in memory, so how much
- * the stream held is asked here. */
+ * Elements of 32 and 64 bits are stored as planes of their bytes, and lines are filled up to whole
+ * blocks; either step is left out where there is nothing to do. The library's own functions of the name
+ * szip do the same, but where a damaged stream ends early they give what happened to be in memory, so
+ * how much the stream held is asked here. */
 #include <libaec.h>
 #include <stdlib.h>
 #include <string.h>

@@ -160,13 +160,14 @@ static int64_t bytes_behind(const walk *w, int64_t k, const visit *v) {
     return (int64_t)(end - stored);
 }
 
-/* A whole chunk in the destination: the runs that lie densely in both. False where they are too
- * many, or so short that decoding them one by one takes longer than copying them. */
+/* Where a whole chunk goes. */
 typedef struct run_list {
     slci_chunk_runs runs;
     unsigned char *run[MAX_RUNS];
 } run_list;
 
+/* A whole chunk in the destination: the runs that lie densely in both. False where they are too
+ * many, or so short that decoding them one by one takes longer than copying them. */
 static bool find_runs(const walk *w, const visit *v, run_list *out) {
     const slci_h5_chunks *chunks = w->chunks;
     int64_t run_bytes = chunks->element_bytes;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/checked.h"
+#include "core/file.h"
 #include "io/block_move.h"
 #include "io/h5_index.h"
 #include "io/outfile.h"
@@ -57,28 +58,12 @@ int64_t slci_h5_plain_bytes(const slc_h5_array_output *output) {
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
-static slc_status fail(const slci_h5_plain *plain, int64_t at) {
-    return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write %s at byte %lld: %s", plain->final_path,
-                    (long long)at, strerror(errno));
-}
-
 static slc_status write_run(void *context, void *data, int64_t n_bytes, int64_t at) {
     const slci_h5_plain *plain = context;
-    const char *from = data;
-    while (n_bytes > 0) {
-        const ssize_t n = pwrite(plain->fd, from, (size_t)n_bytes, (off_t)at);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            errno = n == 0 ? ENOSPC : errno;
-            return fail(plain, at);
-        }
-        from += n;
-        at += n;
-        n_bytes -= n;
-    }
-    return SLC_OK;
+    return slci_write_at(plain->fd, data, n_bytes, at) == 0
+               ? SLC_OK
+               : SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write %s, %lld bytes from byte %lld on: %s",
+                          plain->final_path, (long long)n_bytes, (long long)at, strerror(errno));
 }
 
 static int64_t take_memory(slci_h5_plain *plain) {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/file.h"
 #include "core/print.h"
 #include "io/outfile.h"
 
@@ -46,21 +47,7 @@ void slci_nameless_close(slci_nameless_file *file) {
 
 slc_status slci_nameless_write(const slci_nameless_file *file, const void *data, int64_t n_bytes,
                                int64_t at) {
-    const char *from = data;
-    while (n_bytes > 0) {
-        const ssize_t n = pwrite(file->fd, from, (size_t)n_bytes, (off_t)at);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            errno = n == 0 ? ENOSPC : errno;
-            return fail(file, "write");
-        }
-        from += n;
-        at += n;
-        n_bytes -= n;
-    }
-    return SLC_OK;
+    return slci_write_at(file->fd, data, n_bytes, at) == 0 ? SLC_OK : fail(file, "write");
 }
 
 slc_status slci_nameless_read(const slci_nameless_file *file, void *data, int64_t n_bytes,

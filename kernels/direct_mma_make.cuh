@@ -146,9 +146,9 @@ typedef struct slci_mma_making {
  * it is times -i w row_bend with the parts changed over, so that it takes (cos β, sin β) too. */
 template <int PRODUCTS, int TERMS>
 static __device__ __forceinline__ void slci_mma_make_row(const slci_mma_shared *shared, int at,
-                                                         slci_mma_line line,
                                                          const slci_mma_making *own, char *lines) {
     using PLAN = slci_mma_plan<PRODUCTS, TERMS>;
+    const slci_mma_line line = shared->rows[at];
     float2 value[SLCI_MMA_CHUNK];
 #pragma unroll
     for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
@@ -172,10 +172,11 @@ static __device__ __forceinline__ void slci_mma_make_row(const slci_mma_shared *
 
 /* Columns: the right operand, (cos β, sin β), with which the real part is the product's sum. */
 template <int PRODUCTS, int TERMS>
-static __device__ __forceinline__ void
-slci_mma_make_column(const slci_mma_shared *shared, int at, slci_mma_line line,
-                     const slci_mma_making *own, char *lines) {
+static __device__ __forceinline__ void slci_mma_make_column(const slci_mma_shared *shared, int at,
+                                                            const slci_mma_making *own,
+                                                            char *lines) {
     using PLAN = slci_mma_plan<PRODUCTS, TERMS>;
+    const slci_mma_line line = shared->columns[at];
     float2 value[SLCI_MMA_CHUNK];
 #pragma unroll
     for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
@@ -200,7 +201,6 @@ static __device__ __forceinline__ void slci_mma_make(const slci_mma_shared *shar
         &shared->samples[chunk][stage % SLCI_MMA_AHEAD * SLCI_MMA_CHUNK];
     char *lines = operands + chunk * SLCI_MMA_TILE * 16;
     const int lane = (int)threadIdx.x % 32;
-    slci_mma_line line = shared->rows[lane]; /* read one step ahead: shared memory is busy */
     slci_mma_making own;
 #pragma unroll
     for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
@@ -210,20 +210,15 @@ static __device__ __forceinline__ void slci_mma_make(const slci_mma_shared *shar
     }
 #pragma unroll 1
     for (int at = lane; at < SLCI_MMA_TILE; at += 32) {
-        const slci_mma_line next = shared->rows[(at + 32) % SLCI_MMA_TILE];
-        slci_mma_make_row<PRODUCTS, TERMS>(shared, at, line, &own, lines);
-        line = next;
+        slci_mma_make_row<PRODUCTS, TERMS>(shared, at, &own, lines);
     }
-    line = shared->columns[lane];
 #pragma unroll
     for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
         own.phase[k] = samples[k].phase.columns;
     }
 #pragma unroll 1
     for (int at = lane; at < SLCI_MMA_TILE; at += 32) {
-        const slci_mma_line next = shared->columns[(at + 32) % SLCI_MMA_TILE];
-        slci_mma_make_column<PRODUCTS, TERMS>(shared, at, line, &own, lines);
-        line = next;
+        slci_mma_make_column<PRODUCTS, TERMS>(shared, at, &own, lines);
     }
 }
 

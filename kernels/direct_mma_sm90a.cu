@@ -1,8 +1,8 @@
 /* The product kernel with the instructions of warp groups, built for compute capability 9.0a alone
  * (CMakeLists.txt). What it does and what it reaches is in direct_mma.cu. */
-#include "kernels/direct_mma_launch.cuh"
 #include "kernels/direct_mma_group.cuh"
 #include "kernels/direct_mma_kernel.cuh"
+#include "kernels/direct_mma_launch.cuh"
 
 template <int PRODUCTS, int TERMS> static slci_mma_launch_form group_form() {
     using FORM = slci_mma_form<slci_mma_group_unit, PRODUCTS, TERMS>;

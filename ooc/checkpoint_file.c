@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/checked.h"
+#include "core/file.h"
 
 /* "sluiceck" where the least significant byte comes first: another byte order is no checkpoint. */
 #define BLOCK_MAGIC INT64_C(0x6b63656369756c73)
@@ -30,21 +31,9 @@ static uint64_t header_sum(const block_header *header) {
 
 slc_status slci_file_write(int fd, const char *name, int64_t at, const void *data,
                            int64_t n_bytes) {
-    const char *bytes = data;
-    while (n_bytes > 0) {
-        const ssize_t n = pwrite(fd, bytes, (size_t)n_bytes, (off_t)at);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write to %s: %s", name,
-                            strerror(n < 0 ? errno : ENOSPC));
-        }
-        bytes += n;
-        at += n;
-        n_bytes -= n;
-    }
-    return SLC_OK;
+    return slci_write_at(fd, data, n_bytes, at) == 0
+               ? SLC_OK
+               : SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write to %s: %s", name, strerror(errno));
 }
 
 slc_status slci_file_read(int fd, const char *name, int64_t at, void *data, int64_t n_bytes) {

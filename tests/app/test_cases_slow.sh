@@ -16,11 +16,19 @@ for command in stats repack transpose; do
     accepts '' $command "$cases/bigchunk.h5:/x" "${more[@]}" --vram 8M --ram "${ram:-0}"
     refuses 4 "the smallest that works is .*--ram $ram" $command "$cases/bigchunk.h5:/x" "${more[@]}" \
         --vram 8M --ram $((ram - 1))
-    accepts 'smallest --vram' $command "$cases/bigchunk.h5:/x" "${more[@]}" --ram 256M --dry-run
+done
+smallest_vram() { # ARGUMENT…: as the plan names it
+    local vram
+    accepts 'smallest --vram' "$@" --dry-run
     vram=$(sed -n 's/.*smallest --vram  *\([0-9]*\) bytes/\1/p' .out)
-    accepts '' $command "$cases/bigchunk.h5:/x" "${more[@]}" --ram 256M --vram "${vram:-0}"
-    refuses 4 "the smallest that works is --vram $vram" $command "$cases/bigchunk.h5:/x" "${more[@]}" \
-        --ram 256M --vram $((vram - 1))
+    accepts '' "$@" --vram "${vram:-0}"
+    refuses 4 "the smallest that works is --vram $vram" "$@" --vram $((vram - 1))
+}
+more=(--device host --no-probe -q --overwrite --threads 1 --ram 256M)
+smallest_vram stats "$cases/bigchunk.h5:/x" "${more[@]}"
+for command in repack transpose; do
+    smallest_vram $command "$cases/filtermask.h5:/x" -o r.h5:/v "${more[@]}"
+    smallest_vram $command "$cases/complex_names.h5:/half" -o r.h5:/v --chunk 7 "${more[@]}"
 done
 
 # ---- B44: a hundred runs of one job with small tiles and several threads give one file

@@ -1,7 +1,8 @@
-/* Which file a name stands for, and folders. */
+/* Which file a name stands for, folders, and writing at a place. */
 #include "tests/support/test_support.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,8 +70,33 @@ static void a_folder_is_synced_where_it_is_there(void **state) {
     test_directory_remove(directory);
 }
 
+static void bytes_are_written_at_their_place(void **state) {
+    (void)state;
+    char directory[TEST_PATH_BYTES];
+    char path[TEST_PATH_BYTES];
+    int64_t n = 0;
+    test_directory_create(directory);
+    test_write_below(directory, "a", "0123456789");
+    test_join(directory, "a", path);
+    const int fd = open(path, O_RDWR);
+    assert_true(fd >= 0);
+    assert_int_equal(slci_write_at(fd, "xyz", 3, 8), 0);
+    assert_int_equal(slci_write_at(fd, "", 0, 100), 0);
+    assert_int_equal(close(fd), 0);
+    char *bytes = test_file_read(path, &n);
+    assert_int_equal(n, 11);
+    assert_memory_equal(bytes, "01234567xyz", 11);
+    free(bytes);
+    const int read_only = open(path, O_RDONLY);
+    assert_int_equal(slci_write_at(read_only, "x", 1, 0), -1);
+    assert_int_equal(errno, EBADF);
+    assert_int_equal(close(read_only), 0);
+    test_directory_remove(directory);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_are_written_at_their_place),
         cmocka_unit_test(a_stamp_tells_files_apart),
         cmocka_unit_test(the_folder_of_a_name),
         cmocka_unit_test(a_folder_is_synced_where_it_is_there),

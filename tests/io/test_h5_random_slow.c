@@ -1,7 +1,7 @@
 /* Random datasets and slices against HDF5: more of them. */
 #include <hdf5.h>
 
-#include "tests/support/test_h5_random.h"
+#include "tests/support/test_random_h5.h"
 
 enum { N_READ = 3000, N_WRITTEN = 2000 };
 
@@ -12,12 +12,12 @@ static int make(void **state) {
 
 static void slices_are_read_as_hdf5_reads(void **state) {
     const test_place *self = *state;
-    test_h5_random_reads(self->path, 1000, N_READ);
+    test_random_h5_reads(self->path, 1000, N_READ);
 }
 
 static void what_is_written_is_read_by_hdf5(void **state) {
     const test_place *self = *state;
-    test_h5_random_writes(self->path, 2000, N_WRITTEN);
+    test_random_h5_writes(self->path, 2000, N_WRITTEN);
 }
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, make, test_place_destroy)

@@ -36,53 +36,48 @@ static units need_units(void **state) {
     return found;
 }
 
-static double check(const test_scene *scene, double epsilon, slc_direct_unit unit,
-                    slc_device *device) {
-    const test_wish asked = {epsilon, true, unit};
-    return test_scene_check(scene, &asked, 1, device);
-}
-
+/* Small enough for the oracle, which takes a sine and a cosine for every pair of a sample and a pixel:
+ * two granules of samples where sums matter, two tiles of pixels where tiles do. */
 enum { NARROW, ONE_TERM, COMPLEX, MIXED };
 
 static const test_scene scenes[] = {
-    {"narrow field", 150, 130, 1e-6, 0, 0, true, 9000, 1, 1e5, 1e3, 0, 0.9, 1, false,
+    {"narrow field", 150, 30, 1e-6, 0, 0, true, 5000, 1, 1e5, 1e3, 0, 0.9, 1, false,
      SLC_DIRECT_PRODUCT, 0},
-    {"one term, 2e-5 to 2e-4", 300, 200, 4.3e-5, 0.02, -0.03, true, 3000, 3, 5e3, 1300, 0, 0.7, 1,
+    {"one term, 2e-5 to 2e-4", 300, 20, 4.3e-5, 0.02, -0.03, true, 1000, 3, 5e3, 1300, 0, 0.7, 1,
      false, SLC_DIRECT_PRODUCT, 0},
-    {"complex", 140, 100, 1e-5, 0.01, 0, true, 3000, 2, 5e4, 5e3, 0, 0.8, 2, false,
+    {"complex", 140, 40, 1e-5, 0.01, 0, true, 1500, 2, 5e4, 5e3, 0, 0.8, 2, false,
      SLC_DIRECT_PRODUCT, 0},
-    {"products and sines", 520, 400, 1e-4, 0, 0, true, 700, 2, 5e3, 1000, 0, 0.8, 1, false,
+    {"products and sines", 300, 40, 4e-4, 0, 0.3, true, 700, 2, 500, 7, 0, 0.8, 1, false,
      SLC_DIRECT_PRODUCT, 0},
-    {"far from the centre, many turns", 130, 70, 1e-6, 0.1, -0.05, true, 3000, 1, 4e6, 10, 0, 1.0,
+    {"far from the centre, many turns", 130, 20, 1e-6, 0.1, -0.05, true, 3000, 1, 4e6, 10, 0, 1.0,
      1, false, SLC_DIRECT_PRODUCT, 0},
-    {"point spread function", 100, 100, 1e-6, 0, 0, false, 3000, 2, 5e5, 5e3, 0, 0.8, 1, true,
+    {"point spread function", 50, 50, 1e-6, 0, 0, false, 3000, 2, 5e5, 5e3, 0, 0.8, 1, true,
      SLC_DIRECT_PRODUCT, 0},
     {"one row of 9000 channels", 64, 10, 1e-5, 0, 0, true, 1, 9000, 5e4, 10, 0, 0.9, 1, false,
      SLC_DIRECT_PRODUCT, 0},
     {"one pixel", 1, 1, 1e-4, 0, 0, true, 5000, 1, 5e3, 10, 0, 0.9, 1, false, SLC_DIRECT_PRODUCT,
      0},
-    {"one sample in fifty", 64, 64, 1e-5, 0, 0, true, 9000, 1, 5e4, 100, 0, 0.02, 1, false,
+    {"one sample in fifty", 32, 32, 1e-5, 0, 0, true, 9000, 1, 5e4, 100, 0, 0.02, 1, false,
      SLC_DIRECT_PRODUCT, 0},
-    {"weights over twelve decades", 200, 140, 1e-6, 0, 0, true, 9000, 1, 1e5, 1e3, 0, 0.9, 1, false,
+    {"weights over twelve decades", 140, 20, 1e-6, 0, 0, true, 5000, 1, 1e5, 1e3, 0, 0.9, 1, false,
      SLC_DIRECT_PRODUCT, 12},
-    {"lone source at the centre", 40, 40, 1e-6, 0, 0, true, 20000, 1, 1e5, 1e3, 0.3, 1.0, 1, false,
+    {"lone source at the centre", 20, 20, 1e-6, 0, 0, true, 20000, 1, 1e5, 1e3, 0.3, 1.0, 1, false,
      SLC_DIRECT_PRODUCT, 0},
     {"equal samples", 9, 8, 1e-6, 0, 0, true, 20000, 1, 0, 0, 0.7, 1.0, 1, false,
      SLC_DIRECT_PRODUCT, 0},
-    {"no w-projection", 100, 100, 1e-6, 0.1, 0.2, false, 2000, 1, 1e5, 1e2, 0, 1.0, 1, false,
+    {"no w-projection", 60, 60, 1e-6, 0.1, 0.2, false, 2000, 1, 1e5, 1e2, 0, 1.0, 1, false,
      SLC_DIRECT_PRODUCT, 0},
 };
 
 static void keeps_the_promise(void **state) {
     const units found = need_units(state);
     slc_device *device = test_card_need(state);
-    static const double epsilons[] = {1e-6, 1e-3};
+    const test_wish asked[] = {{1e-6, true, found.unit[0]},
+                               {1e-6, true, found.unit[1]},
+                               {1e-3, true, found.unit[0]},
+                               {1e-3, true, found.unit[1]}};
     for (int64_t i = 0; i < TEST_COUNT(scenes); i++) {
-        for (int64_t e = 0; e < TEST_COUNT(epsilons); e++) {
-            for (int u = 0; u < found.n; u++) {
-                (void)check(&scenes[i], epsilons[e], found.unit[u], device);
-            }
-        }
+        (void)test_scene_check(&scenes[i], asked, TEST_COUNT(asked), device);
     }
 }
 
@@ -97,8 +92,8 @@ static void keeps_the_promise_for_one_visibility(void **state) {
          false, SLC_DIRECT_PRODUCT, 0},
     };
     for (int64_t i = 0; i < TEST_COUNT(lone); i++) {
-        (void)check(&lone[i], 1e-6, found.unit[0], device);
-        (void)check(&lone[i], 1e-3, found.unit[0], device);
+        const test_wish asked[] = {{1e-6, true, found.unit[0]}, {1e-3, true, found.unit[0]}};
+        (void)test_scene_check(&lone[i], asked, TEST_COUNT(asked), device);
     }
 }
 
@@ -108,7 +103,7 @@ static void gives_the_same_bits_for_every_tiling(void **state) {
     static const int64_t chosen[] = {NARROW, ONE_TERM, COMPLEX, MIXED};
     for (int64_t c = 0; c < TEST_COUNT(chosen); c++) {
         test_scene scene = scenes[chosen[c]];
-        scene.n_rows = 20000 / scene.n_channels;
+        scene.n_rows = 12500 / scene.n_channels;
         for (int u = 0; u < found.n; u++) {
             const test_wish asked = {1e-6, true, found.unit[u]};
             test_scene_check_tilings(&scene, &asked, device);
@@ -120,13 +115,13 @@ static void gives_the_same_bits_for_every_tiling(void **state) {
 static void tiles_larger_than_the_data_stay_in_their_buffers(void **state) {
     const units found = need_units(state);
     slc_device *device = test_card_need(state);
-    static const int64_t sizes[][2] = {{135, 70}, {129, 127}, {1, 257}, {255, 1}};
+    static const int64_t sizes[][2] = {{135, 20}, {129, 33}, {1, 257}, {255, 1}};
     for (int64_t i = 0; i < TEST_COUNT(sizes); i++) {
         test_scene scene = scenes[ONE_TERM];
         scene.name = "edges of tiles";
         scene.nx = sizes[i][0];
         scene.ny = sizes[i][1];
-        scene.n_rows = 3150;
+        scene.n_rows = 2100;
         scene.n_channels = 2;
         scene.n_parts = 1 + (int)(i % 2);
         const test_wish asked = {1e-6, true, found.unit[0]};
@@ -146,13 +141,13 @@ static int compare_numbers(const void *a, const void *b) {
 static test_scene random_field(uint64_t *seed) {
     const double turns = pow(10.0, test_random_between(seed, 1.0, 7.0));
     test_scene scene = {.name = "random field",
-                        .nx = (int64_t)test_random_between(seed, 1.0, 300.0),
-                        .ny = (int64_t)test_random_between(seed, 1.0, 200.0),
+                        .nx = (int64_t)test_random_between(seed, 1.0, 200.0),
+                        .ny = (int64_t)test_random_between(seed, 1.0, 140.0),
                         .scale_rad = pow(10.0, test_random_between(seed, -7.0, -2.2)),
                         .centre_l = test_random_between(seed, -0.3, 0.3),
                         .centre_m = test_random_between(seed, -0.3, 0.3),
                         .is_w_projected = true,
-                        .n_rows = (int64_t)pow(10.0, test_random_between(seed, 0.0, 3.3)),
+                        .n_rows = (int64_t)pow(10.0, test_random_between(seed, 0.0, 2.7)),
                         .n_channels = 1,
                         .reach_w = pow(10.0, test_random_between(seed, 0.0, 5.0)),
                         .constant_v = test_random_between(seed, 0.0, 1.0) < 0.3 ? 0.37 : 0.0,
@@ -168,7 +163,7 @@ static void the_bound_holds_and_is_close(void **state) {
     const units found = need_units(state);
     slc_device *device = test_card_need(state);
     uint64_t seed = 2;
-    double ratio[60];
+    double ratio[48];
     for (int64_t i = 0; i < TEST_COUNT(ratio); i++) {
         test_scene scene = random_field(&seed);
         test_scene_data data;

@@ -1,4 +1,4 @@
-#include "tests/support/test_h5_random.h"
+#include "tests/support/test_random_h5.h"
 
 #include <hdf5.h>
 #include <inttypes.h>
@@ -272,7 +272,7 @@ static void expect_slice(const dataset *self, slc_source *source, uint64_t *rand
     slc_source_destroy(sliced);
 }
 
-void test_h5_random_reads(const char *path, uint64_t seed, int64_t n) {
+void test_random_h5_reads(const char *path, uint64_t seed, int64_t n) {
     uint64_t random = seed;
     print_message("seed %" PRIu64 "\n", seed);
     for (int64_t k = 0; k < n; k++) {
@@ -359,7 +359,7 @@ static slc_h5_filter random_filter(uint64_t *random) {
     return filter;
 }
 
-void test_h5_random_writes(const char *path, uint64_t seed, int64_t n) {
+void test_random_h5_writes(const char *path, uint64_t seed, int64_t n) {
     static const slc_dtype dtypes[] = {SLC_I8,  SLC_U16, SLC_I32, SLC_U64,
                                        SLC_F32, SLC_F64, SLC_C64, SLC_C128};
     uint64_t random = seed;
