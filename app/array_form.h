@@ -32,10 +32,11 @@ typedef struct slc_array_form {
 typedef struct slc_array_stored {
     int64_t chunk[SLC_MAX_RANK]; /* zeros: none */
     slc_h5_filter filter;
-    int64_t bytes;      /* of all elements in the file */
-    int64_t n_chunks;   /* that were encoded; of these, */
-    int64_t n_cut;      /* those that came in parts, */
-    int64_t n_put_away; /* and how often one waited in a file, for want of memory */
+    int64_t bytes;        /* of all elements in the file */
+    int64_t n_chunks;     /* that were encoded; of these, */
+    int64_t n_taken_back; /* those that a run which is resumed had encoded, */
+    int64_t n_cut;        /* those that came in parts, */
+    int64_t n_put_away;   /* and how often one waited in a file, for want of memory */
 } slc_array_stored;
 
 #ifdef __cplusplus

@@ -113,7 +113,8 @@ slc_array_stored slci_array_output_stored(const slci_array_output *self, const s
     if (sink != NULL) {
         const slc_h5_array_written written = slc_h5_array_get_written(sink);
         stored.bytes = written.stored_bytes;
-        stored.n_chunks = written.n_encoded;
+        stored.n_chunks = written.n_encoded + written.n_taken_back;
+        stored.n_taken_back = written.n_taken_back;
         stored.n_cut = written.n_cut;
         stored.n_put_away = written.n_put_away;
     }
@@ -128,6 +129,7 @@ void slci_stats_stored(slci_json *json, const slc_array_stored *stored, int64_t 
     slci_json_i64(json, "stored_bytes", stored->bytes);
     slci_json_f64(json, "ratio", stored->bytes > 0 ? (double)bytes / (double)stored->bytes : 0);
     slci_json_i64(json, "chunks_encoded", stored->n_chunks);
+    slci_json_i64(json, "chunks_taken_back", stored->n_taken_back);
     slci_json_i64(json, "chunks_in_parts", stored->n_cut);
     slci_json_i64(json, "chunks_put_away", stored->n_put_away);
     slci_json_close(json, '}');

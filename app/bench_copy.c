@@ -234,7 +234,7 @@ static slc_status run_case(bench *self, const copy_case *wanted) {
     const int64_t dst_bytes = slc_round_up(self->dst_bytes, unit);
     const int64_t src_bytes = slc_round_up(self->src_bytes, unit);
     SLC_TRY(slc_budget_reserve(self->machine.budget, SLC_SPACE_DEVICE, dst_bytes + src_bytes,
-                               wanted->what));
+                               "both arrays"));
     self->device_bytes = dst_bytes + src_bytes;
     SLC_TRY(slc_device_allocate(self->machine.device, src_bytes, &self->d_src));
     SLC_TRY(slc_device_allocate(self->machine.device, dst_bytes, &self->d_dst));
@@ -273,7 +273,7 @@ static slc_status run_cases(bench *self) {
         const slc_status status = end_case(self, run_case(self, &copy_cases[i]));
         if (status == SLC_ERROR_MEMORY && result->n_omitted < most) {
             (void)slci_print(result->omitted[result->n_omitted++], sizeof result->omitted[0],
-                             "%s: %.90s", copy_cases[i].what, slc_status_message());
+                             "%s: %s", copy_cases[i].what, slc_status_message());
         } else if (status != SLC_OK) {
             return status;
         }

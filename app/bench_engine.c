@@ -108,7 +108,7 @@ bool slci_bench_is_sound(const slci_bench_result *result, char *why, size_t why_
 /* What does not fit this machine or its budgets is left out and said; all else ends the run. */
 static slc_status or_omit(bench *self, slc_status status, const char *what) {
     if (status == SLC_ERROR_NO_PLAN || status == SLC_ERROR_MEMORY) {
-        omit(self, "%s: %.100s", what, slc_status_message());
+        omit(self, "%s: %s", what, slc_status_message());
         return SLC_OK;
     }
     return status;

@@ -51,7 +51,7 @@ typedef struct slci_bench_result {
     slci_bench_figure figure[SLCI_BENCH_FIGURES];
     double bus_in_per_s, bus_out_per_s, bus_both_per_s; /* bytes */
     int n_omitted;
-    char omitted[12][128]; /* what was not measured, and why */
+    char omitted[12][320]; /* what was not measured, and why */
 } slci_bench_result;
 
 /* False where figures contradict one another: the machine was busy with something else for a part of

@@ -208,9 +208,10 @@ static slc_status check_row(void *context, int64_t row, int worker) {
                           row);
 }
 
-slc_status slci_bench_io_check(slci_bench_io_run *self, int64_t n_rows, const char *who) {
+slc_status slci_bench_io_check(slci_bench_io_run *self, const char *path, int64_t n_rows,
+                               const char *who) {
     const slc_status status = slc_pool_for(self->machine.pool, n_rows, check_row, self);
-    return status == SLC_OK ? SLC_OK : slc_status_prefix(status, "%s read by %s", self->path, who);
+    return status == SLC_OK ? SLC_OK : slc_status_prefix(status, "%s read by %s", path, who);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------ */

@@ -75,15 +75,20 @@ SLC_MUST_USE slc_status slci_bench_io_write(slci_bench_io_run *self, const slci_
 /* The options of a job that runs meanwhile: what is left of the budgets, rates as they are known. */
 slc_run_options slci_bench_io_job(const slci_bench_io_run *self);
 
-/* Fills the array with bytes that it does not hold; and compares its first rows with what was written.
- * SLC_ERROR_INTERNAL names who reads. */
+/* Fills the array with bytes that it does not hold; and compares its first rows, which `who` has read
+ * from `path`, with what was written. SLC_ERROR_INTERNAL names both. */
 SLC_MUST_USE slc_status slci_bench_io_spoil(slci_bench_io_run *self);
-SLC_MUST_USE slc_status slci_bench_io_check(slci_bench_io_run *self, int64_t n_rows,
-                                            const char *who);
+SLC_MUST_USE slc_status slci_bench_io_check(slci_bench_io_run *self, const char *path,
+                                            int64_t n_rows, const char *who);
 
 /* The parts. Of reading, that writes the file and leaves it: app/bench_io_read.c. */
 SLC_MUST_USE slc_status slci_bench_io_index(slci_bench_io_run *self);
 SLC_MUST_USE slc_status slci_bench_io_read(slci_bench_io_run *self, const slci_bench_io_kind *kind);
+
+/* Reads the file at `path` by Sluice, which is to hold the first `n_rows` rows: SLC_ERROR_INTERNAL
+ * where any element is another. */
+SLC_MUST_USE slc_status slci_bench_io_verify(slci_bench_io_run *self, const char *path,
+                                             int64_t n_rows);
 
 /* How much faster all threads decode than one, divided by their number, where all of it stays in their
  * caches: app/bench_io_cache.c. SLC_ERROR_MEMORY. */

@@ -31,7 +31,7 @@ typedef struct reading {
     slci_bench_io_run *self;
     slc_source *source;
     slc_pool *pool;
-    int64_t n_parts;
+    int64_t n_rows, n_parts;
     slci_h5_bench_file *library;
     int descriptor; /* of the bare file */
 } reading;
@@ -42,7 +42,7 @@ static slc_status read_part(void *context, int64_t part, int worker) {
     const reading *one = context;
     void *const dst[] = {one->self->array};
     const slc_box box = {.rank = 3,
-                         .extent = {one->self->n_rows, SLCI_BENCH_IO_WIDTH, SLCI_BENCH_IO_WIDTH}};
+                         .extent = {one->n_rows, SLCI_BENCH_IO_WIDTH, SLCI_BENCH_IO_WIDTH}};
     (void)worker;
     return slc_source_read_part(one->source, &box, dst, (int)part, (int)one->n_parts);
 }
@@ -89,13 +89,30 @@ typedef struct turns {
     double in_cache_share; /* of what all threads could be worth; decoding only */
 } turns;
 
-static slc_status open_ours(slci_bench_io_run *self, slc_source **source) {
-    const slc_h5_array_options options = {.path = self->path, .dataset = SLCI_H5_BENCH_NAME};
+static slc_status open_ours(const char *path, slc_source **source) {
+    const slc_h5_array_options options = {.path = path, .dataset = SLCI_H5_BENCH_NAME};
     const char *why = NULL;
     SLC_TRY(slc_h5_array_open(&options, source));
     return strcmp(slc_h5_array_reader(*source, &why), "library") != 0
                ? SLC_OK
-               : SLC_FAIL(SLC_ERROR_INTERNAL, "%s: is left to HDF5: %s", self->path, why);
+               : SLC_FAIL(SLC_ERROR_INTERNAL, "%s: is left to HDF5: %s", path, why);
+}
+
+/* Opens the file, which stays open whatever comes of it, and compares what is read with the rows. */
+static slc_status read_first(reading *one, const char *path, int64_t n_rows) {
+    one->n_rows = n_rows;
+    one->n_parts = n_rows * ROW_BYTES / CHUNK_BYTES;
+    SLC_TRY(open_ours(path, &one->source));
+    SLC_TRY(slci_bench_io_spoil(one->self));
+    SLC_TRY(read_ours(one));
+    return slci_bench_io_check(one->self, path, n_rows, "Sluice");
+}
+
+slc_status slci_bench_io_verify(slci_bench_io_run *self, const char *path, int64_t n_rows) {
+    reading one = {.self = self, .pool = self->machine.pool};
+    const slc_status status = read_first(&one, path, n_rows);
+    slc_source_destroy(one.source);
+    return status;
 }
 
 /* The first reading after opening makes buffers, and is looked at and not timed. HDF5 lets nobody take
@@ -103,11 +120,7 @@ static slc_status open_ours(slci_bench_io_run *self, slc_source **source) {
 static slc_status turn_of_ours(slci_bench_io_run *self, slc_pool *single, turns *best) {
     reading one = {.self = self, .pool = self->machine.pool};
     slc_status status = SLC_OK;
-    one.n_parts = self->n_rows * ROW_BYTES / CHUNK_BYTES;
-    SLC_TRY_GOTO(done, open_ours(self, &one.source));
-    SLC_TRY_GOTO(done, slci_bench_io_spoil(self));
-    SLC_TRY_GOTO(done, read_ours(&one));
-    SLC_TRY_GOTO(done, slci_bench_io_check(self, self->n_rows, "Sluice"));
+    SLC_TRY_GOTO(done, read_first(&one, self->path, self->n_rows));
     SLC_TRY_GOTO(done, slci_bench_io_time(self, read_ours, &one, &best->ours));
     if (slc_pool_size(one.pool) > 1 && !slci_bench_io_is_enough(&best->single)) {
         one.pool = single;
@@ -130,7 +143,7 @@ static slc_status turn_of_library(slci_bench_io_run *self, turns *best) {
     const slc_status status = slci_bench_io_time(self, read_library, &one, &best->library);
     slci_h5_bench_close(one.library);
     SLC_TRY(status);
-    return slci_bench_io_check(self, self->n_made, "HDF5");
+    return slci_bench_io_check(self, self->path, self->n_made, "HDF5");
 }
 
 static slc_status turn_of_bare(slci_bench_io_run *self, turns *best) {
@@ -230,7 +243,7 @@ done:
 
 static slc_status open_and_close(void *context) {
     reading one = {.self = context};
-    const slc_status status = open_ours(one.self, &one.source);
+    const slc_status status = open_ours(one.self->path, &one.source);
     slc_source_destroy(one.source);
     return status;
 }

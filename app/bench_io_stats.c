@@ -193,7 +193,7 @@ slc_status slci_bench_io_stats(slci_bench_io_run *self, const slci_bench_io_kind
         status = turn_of_stats(self, &seconds[0], &sum);
     }
     if (status == SLC_ERROR_NO_PLAN || status == SLC_ERROR_MEMORY) {
-        slci_bench_io_omit(self, "stats: %.100s", slc_status_message());
+        slci_bench_io_omit(self, "stats: %s", slc_status_message());
         return SLC_OK;
     }
     SLC_TRY(status);

@@ -25,9 +25,17 @@ typedef struct bench_arguments {
 
 #define FIELD(member) offsetof(bench_arguments, member)
 
+/* The array has whole chunks of 2 MiB; far less is a slip, such as a missing unit. */
+#define LEAST_ARRAY_BYTES ((int64_t)1 << 20)
+
 /* `field` is an int64_t. */
-static slc_status parse_size(const char *text, void *field) {
-    return slci_parse_bytes(text, field);
+static slc_status parse_array(const char *text, void *field) {
+    int64_t *bytes = field;
+    SLC_TRY(slci_parse_bytes(text, bytes));
+    return *bytes >= LEAST_ARRAY_BYTES
+               ? SLC_OK
+               : SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s' is too small an array; expected 1M at least",
+                          text);
 }
 
 static const slci_arg bench_args[] = {
@@ -40,9 +48,9 @@ static const slci_arg bench_args[] = {
      "times that on a card), removed afterwards (default: /tmp)",
      FIELD(folder), slci_arg_text, NULL},
     {"array", 0, "SIZE",
-     "bytes of the array that io measures with (default: 128 MiB a thread, at least 256 MiB and at "
-     "most 1 GiB; an eighth of that with --quick)",
-     FIELD(array_bytes), parse_size, NULL},
+     "bytes of the array that io measures with, 1M at least (default: 128 MiB a thread, at least "
+     "256 MiB and at most 1 GiB; an eighth of that with --quick)",
+     FIELD(array_bytes), parse_array, NULL},
     {"chart", 0, "FILE", "write what ladder measures as a bar chart too, a PNG (default: none)",
      FIELD(chart_path), slci_arg_text, NULL},
 };

@@ -222,6 +222,16 @@ static void say_infinite(slci_rewrite_job *job) {
     }
 }
 
+/* A value that does not fit was not asked to: the message says how it would be. */
+static slc_status say_saturate(const slci_rewrite_job *job, slc_status status) {
+    const slc_source *source = job->data.source;
+    const bool is_view = source != NULL && source != job->data.file;
+    return status == SLC_ERROR_INPUT && is_view && slc_source_slice_has_refused(source)
+               ? SLC_FAIL(status, "%s, or --saturate to take the nearest value",
+                          slc_status_message())
+               : status;
+}
+
 static void add_totals(slci_rewrite_job *job) {
     slc_rewrite_result *result = &job->result;
     const slc_source *file = job->data.file;
@@ -277,7 +287,7 @@ static void close_job(slci_rewrite_job *job) {
 slc_status slc_rewrite_run(const slc_rewrite_options *options, slc_rewrite_result *result) {
     const int64_t begin_ns = slc_clock_ns();
     slci_rewrite_job job = {.options = options};
-    const slc_status ran = run_job(&job);
+    const slc_status ran = say_saturate(&job, run_job(&job));
     const slc_status status = slc_checkpoint_explain(job.machine.checkpoint, ran);
     if (status == SLC_OK) {
         job.result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);

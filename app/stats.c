@@ -143,6 +143,9 @@ static slc_status run_pass(slci_stats_job *job) {
     job->execution.engine.progress_context = job;
     SLC_TRY_GOTO(done, slc_execute(&job->job, &job->execution, &plan, &report));
     if (job->result.n_passes++ == 0) {
+        /* What is least was found over all widths of digits, and this is a plan for one of them. */
+        plan.smallest_device_bytes = job->result.plan.smallest_device_bytes;
+        plan.smallest_host_bytes = job->result.plan.smallest_host_bytes;
         job->result.plan = plan;
         job->result.report = report;
     } else {

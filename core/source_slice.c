@@ -42,6 +42,7 @@ typedef struct slice_source {
     int64_t piece_bytes;    /* of the array, 0: it is read straight into place */
     int64_t piece_elements; /* that fit into them */
     slc_counter n_infinite;
+    atomic_bool has_refused; /* a value that the other type cannot hold */
 } slice_source;
 
 /* Part of a read: elements [begin, begin + extent) of the slice, numbered as the view counts them, in
@@ -143,7 +144,8 @@ static int find_cut(const slice_source *self, const piece *p, const slc_box *box
 }
 
 /* "in.h5:/x: [3, 17] is 70000, ..." for element number `at` of the piece. */
-static slc_status refuse(const slice_source *self, const piece *p, const void *picked, int64_t at) {
+static slc_status refuse(slice_source *self, const piece *p, const void *picked, int64_t at) {
+    atomic_store(&self->has_refused, true);
     const slc_dtype dtype = self->conversion.from;
     char value[64];
     char place[192];
@@ -161,7 +163,7 @@ static slc_status refuse(const slice_source *self, const piece *p, const void *p
     }
     return SLC_FAIL(SLC_ERROR_INPUT,
                     "%s: element [%s] is %s, which %s cannot hold; expected only values that it "
-                    "can, or leave to take the nearest instead (saturate)",
+                    "can hold",
                     self->inner->name, used > 0 ? place : "", value,
                     slc_dtype_name(self->conversion.to));
 }
@@ -435,4 +437,8 @@ int64_t slc_source_slice_bytes(const slc_source *source) {
 
 int64_t slc_source_slice_infinite(const slc_source *source) {
     return atomic_load(&((const slice_source *)source)->n_infinite);
+}
+
+bool slc_source_slice_has_refused(const slc_source *source) {
+    return atomic_load(&((const slice_source *)source)->has_refused);
 }

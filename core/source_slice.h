@@ -38,6 +38,9 @@ SLC_API int64_t slc_source_slice_bytes(const slc_source *source);
 /* Elements so far that were finite and, as the other type, are infinite. */
 SLC_API int64_t slc_source_slice_infinite(const slc_source *source);
 
+/* Whether a read failed because the other type cannot hold a value, which `saturates` allows. */
+SLC_API bool slc_source_slice_has_refused(const slc_source *source);
+
 #ifdef __cplusplus
 }
 #endif

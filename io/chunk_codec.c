@@ -46,15 +46,8 @@ static const char *refuse_shuffle(const slci_chunk_filter *filter,
     return is_good ? NULL : "its value is not the size of an element";
 }
 
-static const char *refuse_deflate(const slci_chunk_filter *filter,
-                                  const slci_chunk_pipeline *pipeline) {
-    (void)filter;
-    (void)pipeline;
-    return slci_chunk_has_deflate ? NULL : "this build has no libdeflate";
-}
-
 static const codec codecs[] = {
-    {SLCI_FILTER_DEFLATE, COMPRESSES, "deflate", slci_chunk_deflate_decode, refuse_deflate},
+    {SLCI_FILTER_DEFLATE, COMPRESSES, "deflate", slci_chunk_deflate_decode, NULL},
     {SLCI_FILTER_SHUFFLE, REARRANGES, "shuffle", slci_chunk_shuffle_decode, refuse_shuffle},
     {SLCI_FILTER_FLETCHER32, CHECKS, "fletcher32", NULL, NULL},
     {SLCI_FILTER_SZIP, COMPRESSES, "szip", slci_chunk_szip_decode, slci_chunk_szip_refuse},

@@ -4,8 +4,6 @@
 
 #include "io/chunk_stage.h"
 
-const bool slci_chunk_has_deflate = true;
-
 void *slci_chunk_deflate_open(void) {
     return libdeflate_alloc_decompressor();
 }

@@ -12,12 +12,15 @@
  *     AWAY     that part is in the file, whole as in the slot, and comes back with the next part
  *     BUSY     complete; a thread encodes it, or moves it to the file
  *     PARKED   encoded, in a payload buffer, behind a chunk that is not put yet
+ *     HELD     the same, in a slot
  *     FILED    the same, in the file
  *     PUT      done
  *
  * There are enough payload buffers that every thread finds one: parked chunks leave as many free as
- * there are threads, and go to the file beyond that. write() waits for a slot only while chunks are
- * being encoded, which give theirs back; else it takes the slot of an open chunk. */
+ * there are threads. Beyond that they are held in the slots that they were put together in, since a
+ * thread that is slow with one chunk lets the others run ahead. Only when write() needs the slots, and
+ * the chunk that all wait for has not come yet, do they go to the file; while that chunk is on its way
+ * write() waits. So what comes in order never goes to the file, however the threads run. */
 #include "io/chunk_sink.h"
 
 #include <assert.h>
@@ -49,20 +52,21 @@ static sizes size_of(const slci_chunk_sink_options *options) {
     const int64_t row = grid.n_chunks / slc_max_i64(grid.n_of[0], 1);
     sizes out = {.n_chunks = grid.n_chunks,
                  .n_threads = options->pool == NULL ? 1 : slc_pool_size(options->pool),
-                 .payload_bytes = slci_chunk_encoded_most(&options->pipeline)};
+                 .payload_bytes =
+                     slc_max_i64(slci_chunk_encoded_most(&options->pipeline), chunk_bytes)};
     const int64_t least = SLOTS_PER_THREAD * out.n_threads + 1;
     out.n_payloads = PAYLOADS_PER_THREAD * out.n_threads + 1;
     const int64_t fixed_bytes = out.n_threads * slci_chunk_encoder_bytes(&options->pipeline) +
                                 (out.n_payloads + 1) * out.payload_bytes +
                                 (int64_t)sizeof(slci_chunk_sink) +
                                 out.n_chunks * (int64_t)sizeof(slci_chunk_entry);
+    const int64_t slot_bytes = out.payload_bytes + (int64_t)sizeof(slci_chunk_slot);
     out.n_slots = options->memory_bytes > 0
-                      ? (options->memory_bytes - fixed_bytes) /
-                            (chunk_bytes + (int64_t)sizeof(slci_chunk_slot))
+                      ? (options->memory_bytes - fixed_bytes) / slot_bytes
                       : least + slc_min_i64(row, USUAL_OPEN_BYTES / chunk_bytes);
     out.n_slots = slc_min_i64(out.n_slots, slc_max_i64(out.n_chunks, 1));
     out.n_slots = slc_max_i64(out.n_slots, slc_min_i64(least, slc_max_i64(out.n_chunks, 1)));
-    out.bytes = fixed_bytes + out.n_slots * (chunk_bytes + (int64_t)sizeof(slci_chunk_slot));
+    out.bytes = fixed_bytes + out.n_slots * slot_bytes;
     return out;
 }
 
@@ -73,12 +77,11 @@ int64_t slci_chunk_sink_bytes(const slci_chunk_sink_options *options) {
 /* ---- chunks ----------------------------------------------------------------------------------- */
 
 unsigned char *slci_chunk_slot_memory(const slci_chunk_slot *self) {
-    const slci_chunk_sink *sink = self->sink;
-    return sink->slot_memory + (self - sink->slots) * sink->options.pipeline.chunk_bytes;
+    return slci_chunk_payload(self->sink, self->buffer);
 }
 
 unsigned char *slci_chunk_payload(const slci_chunk_sink *sink, int64_t buffer) {
-    return sink->payload_memory + buffer * sink->payload_bytes;
+    return sink->buffer_memory + buffer * sink->payload_bytes;
 }
 
 /* With the mutex. The message is the calling thread's last. */
@@ -108,6 +111,16 @@ static slc_status reserve_place(slci_chunk_sink *sink, int64_t n_bytes, int64_t 
 static slc_status put_away(slci_chunk_sink *sink, slci_chunk_slot *self) {
     const int64_t chunk_bytes = sink->options.pipeline.chunk_bytes;
     slci_chunk_entry *entry = &sink->entry[self->index];
+    if (entry->state == SLCI_CHUNK_HELD) {
+        int64_t at = 0;
+        SLC_TRY(reserve_place(sink, entry->n, &at));
+        SLC_TRY(slci_nameless_write(&sink->file, slci_chunk_slot_memory(self), entry->n, at));
+        entry->state = SLCI_CHUNK_FILED;
+        entry->at = at;
+        sink->n_held--;
+        self->index = -1;
+        return SLC_OK;
+    }
     if (self->parked < 0) {
         SLC_TRY(reserve_place(sink, chunk_bytes, &self->parked));
     }
@@ -121,18 +134,42 @@ static slc_status put_away(slci_chunk_sink *sink, slci_chunk_slot *self) {
 
 /* ---- slots ------------------------------------------------------------------------------------ */
 
-/* With the mutex: a slot that is free, or can be made so; NULL: one will be when something is
- * encoded. */
-static slci_chunk_slot *find_slot(slci_chunk_sink *sink) {
-    slci_chunk_slot *open = NULL;
+/* With the mutex: a slot that is free; NULL: there is none. */
+static slci_chunk_slot *find_free_slot(slci_chunk_sink *sink) {
     for (int64_t k = 0; k < sink->n_slots; k++) {
         slci_chunk_slot *self = &sink->slots[(sink->hand + k) % sink->n_slots];
         if (self->index < 0) {
             return self;
         }
-        open = open == NULL && !self->is_busy ? self : open;
     }
-    return sink->n_encoding > 0 ? NULL : open;
+    return NULL;
+}
+
+/* With the mutex: whether the chunk that all others wait for is being put, or encoded. */
+static bool is_moving(const slci_chunk_sink *sink) {
+    return sink->is_putting ||
+           (sink->next < sink->grid.n_chunks && sink->entry[sink->next].state == SLCI_CHUNK_BUSY);
+}
+
+/* With the mutex: a slot that is free, or can be made so; NULL: one will be when something is encoded
+ * or put. Of the chunks that are held the one goes whose turn is last. */
+static slci_chunk_slot *find_slot(slci_chunk_sink *sink) {
+    slci_chunk_slot *open = NULL;
+    slci_chunk_slot *held = NULL;
+    slci_chunk_slot *const free_slot = find_free_slot(sink);
+    if (free_slot != NULL || is_moving(sink)) {
+        return free_slot;
+    }
+    for (int64_t k = 0; k < sink->n_slots; k++) {
+        slci_chunk_slot *self = &sink->slots[(sink->hand + k) % sink->n_slots];
+        const bool is_held = sink->entry[self->index].state == SLCI_CHUNK_HELD;
+        if (is_held && (held == NULL || self->index > held->index)) {
+            held = self;
+        } else if (!is_held && !self->is_busy && open == NULL) {
+            open = self;
+        }
+    }
+    return held != NULL ? held : sink->n_encoding > 0 ? NULL : open;
 }
 
 /* With the mutex. */
@@ -188,7 +225,8 @@ static slc_status put_next(slci_chunk_sink *sink, bool *has_put) {
     const slci_chunk_entry found = *entry;
     const int64_t index = sink->next;
     *has_put = false;
-    if (found.state != SLCI_CHUNK_PARKED && found.state != SLCI_CHUNK_FILED) {
+    if (found.state != SLCI_CHUNK_PARKED && found.state != SLCI_CHUNK_HELD &&
+        found.state != SLCI_CHUNK_FILED) {
         return SLC_OK;
     }
     pthread_mutex_unlock(&sink->mutex);
@@ -197,7 +235,8 @@ static slc_status put_next(slci_chunk_sink *sink, bool *has_put) {
     if (found.state == SLCI_CHUNK_FILED) {
         status = slci_nameless_read(&sink->file, sink->filed, found.n, found.at);
     } else {
-        payload = slci_chunk_payload(sink, found.at);
+        payload = found.state == SLCI_CHUNK_HELD ? slci_chunk_slot_memory(&sink->slots[found.at])
+                                                 : slci_chunk_payload(sink, found.at);
     }
     if (status == SLC_OK) {
         status = sink->options.put(sink->options.context, index, payload, found.n);
@@ -207,6 +246,10 @@ static slc_status put_next(slci_chunk_sink *sink, bool *has_put) {
     if (found.state == SLCI_CHUNK_PARKED) {
         sink->free_payload[sink->n_free_payloads++] = found.at;
         sink->n_parked--;
+    } else if (found.state == SLCI_CHUNK_HELD) {
+        sink->slots[found.at].index = -1;
+        sink->n_held--;
+        pthread_cond_broadcast(&sink->changed);
     }
     entry->state = SLCI_CHUNK_PUT;
     sink->next++;
@@ -230,6 +273,7 @@ static slc_status put_all(slci_chunk_sink *sink) {
         }
     }
     sink->is_putting = false;
+    pthread_cond_broadcast(&sink->changed);
     return status;
 }
 
@@ -250,17 +294,32 @@ static slc_status file_payload(slci_chunk_sink *sink, int64_t index, int64_t buf
     return SLC_OK;
 }
 
+/* With the mutex: whether an encoded chunk may stay in a slot. While nothing moves, threads need slots
+ * to go on with. */
+static bool may_hold(const slci_chunk_sink *sink) {
+    return is_moving(sink) || sink->n_held < sink->n_slots - SLOTS_PER_THREAD * sink->n_threads;
+}
+
 /* With the mutex. */
 slc_status slci_chunk_deliver(slci_chunk_sink *sink, int64_t index, int64_t buffer,
                               int64_t n_bytes) {
     sink->counts.stored_bytes += n_bytes;
+    slci_chunk_entry ready = {.at = buffer, .n = (uint32_t)n_bytes, .state = SLCI_CHUNK_PARKED};
     const bool is_next = index == sink->next;
-    if (!is_next && sink->n_parked >= sink->n_payloads - sink->n_threads) {
-        SLC_TRY(file_payload(sink, index, buffer, n_bytes));
-    } else {
-        sink->entry[index] =
-            (slci_chunk_entry){.at = buffer, .n = (uint32_t)n_bytes, .state = SLCI_CHUNK_PARKED};
+    slci_chunk_slot *slot = may_hold(sink) ? find_free_slot(sink) : NULL;
+    if (is_next || sink->n_parked < sink->n_payloads - sink->n_threads) {
+        sink->entry[index] = ready;
         sink->n_parked++;
+    } else if (slot != NULL) {
+        sink->free_payload[sink->n_free_payloads++] = slot->buffer;
+        slot->buffer = buffer;
+        slot->index = index;
+        ready.state = SLCI_CHUNK_HELD;
+        ready.at = slot - sink->slots;
+        sink->entry[index] = ready;
+        sink->n_held++;
+    } else {
+        SLC_TRY(file_payload(sink, index, buffer, n_bytes));
     }
     return put_all(sink);
 }
@@ -450,26 +509,26 @@ slci_chunk_sink_counts slci_chunk_sink_get_counts(slci_chunk_sink *sink) {
 /* ---- making ----------------------------------------------------------------------------------- */
 
 static slc_status allocate(slci_chunk_sink *sink, const sizes *size) {
-    const int64_t chunk_bytes = sink->options.pipeline.chunk_bytes;
-    int64_t slot_bytes = 0;
-    int64_t payload_bytes = 0;
-    if (slc_checked_mul(size->n_slots, chunk_bytes, &slot_bytes) &&
-        slc_checked_mul(size->n_payloads + 1, size->payload_bytes, &payload_bytes)) {
+    const int64_t n_buffers = size->n_slots + size->n_payloads + 1;
+    int64_t buffer_bytes = 0;
+    if (slc_checked_mul(n_buffers, size->payload_bytes, &buffer_bytes)) {
         sink->entry = calloc((size_t)slc_max_i64(size->n_chunks, 1), sizeof *sink->entry);
         sink->slots = calloc((size_t)size->n_slots, sizeof *sink->slots);
-        sink->slot_memory = malloc((size_t)slot_bytes);
-        sink->payload_memory = malloc((size_t)payload_bytes);
+        sink->buffer_memory = malloc((size_t)buffer_bytes);
         sink->free_payload = calloc((size_t)size->n_payloads, sizeof *sink->free_payload);
         sink->encoder = calloc((size_t)size->n_threads, sizeof(slci_chunk_encoder *));
     }
-    if (sink->entry == NULL || sink->slots == NULL || sink->slot_memory == NULL ||
-        sink->payload_memory == NULL || sink->free_payload == NULL || sink->encoder == NULL) {
+    if (sink->entry == NULL || sink->slots == NULL || sink->buffer_memory == NULL ||
+        sink->free_payload == NULL || sink->encoder == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory for %lld bytes of chunks under way",
                         sink->options.path, (long long)size->bytes);
     }
-    sink->filed = sink->payload_memory + size->n_payloads * size->payload_bytes;
+    sink->filed = slci_chunk_payload(sink, n_buffers - 1);
     for (int64_t k = 0; k < size->n_slots; k++) {
-        sink->slots[k] = (slci_chunk_slot){.sink = sink, .index = -1, .parked = -1};
+        sink->slots[k] = (slci_chunk_slot){.sink = sink,
+                                           .index = -1,
+                                           .parked = -1,
+                                           .buffer = size->n_payloads + k};
     }
     for (int64_t k = 0; k < size->n_payloads; k++) {
         sink->free_payload[k] = k;
@@ -526,8 +585,7 @@ void slci_chunk_sink_destroy(slci_chunk_sink *sink) {
     slci_nameless_close(&sink->file);
     free((void *)sink->encoder);
     free(sink->free_payload);
-    free(sink->payload_memory);
-    free(sink->slot_memory);
+    free(sink->buffer_memory);
     free(sink->slots);
     free(sink->entry);
     (void)pthread_cond_destroy(&sink->changed);

@@ -18,14 +18,15 @@ typedef enum slci_chunk_state {
     SLCI_CHUNK_AWAY,
     SLCI_CHUNK_BUSY,
     SLCI_CHUNK_PARKED,
+    SLCI_CHUNK_HELD,
     SLCI_CHUNK_FILED,
     SLCI_CHUNK_PUT
 } slci_chunk_state;
 
 /* Of one chunk. There may be millions. */
 typedef struct slci_chunk_entry {
-    int64_t at;    /* OPEN: slot; PARKED: payload buffer; AWAY, FILED: place in the file */
-    uint32_t n;    /* OPEN, AWAY: elements that have come; PARKED, FILED: bytes */
+    int64_t at;    /* OPEN, HELD: slot; PARKED: payload buffer; AWAY, FILED: place in the file */
+    uint32_t n;    /* OPEN, AWAY: elements that have come; PARKED, HELD, FILED: bytes */
     uint8_t state; /* slci_chunk_state */
     bool is_kept;  /* OPEN, AWAY: just as it is, in a journal */
 } slci_chunk_entry;
@@ -35,6 +36,7 @@ typedef struct slci_chunk_slot {
     int64_t index;  /* of its chunk; -1: free */
     bool is_busy;   /* not to be taken: filled, or encoded */
     int64_t parked; /* the place in the file that its chunk has already; -1: none */
+    int64_t buffer; /* its memory, for which a payload's is exchanged when that is held here */
 } slci_chunk_slot;
 
 struct slci_chunk_sink {
@@ -46,18 +48,17 @@ struct slci_chunk_sink {
     slci_chunk_entry *entry;      /* [n_chunks] */
     int64_t n_slots;
     slci_chunk_slot *slots;
-    unsigned char *slot_memory; /* [n_slots, chunk_bytes] */
     int64_t payload_bytes, n_payloads;
-    unsigned char *payload_memory; /* [n_payloads, payload_bytes] */
-    int64_t *free_payload;         /* [n_payloads], a stack */
-    unsigned char *filed;          /* [payload_bytes], of the thread that puts */
+    unsigned char *buffer_memory; /* [n_payloads + n_slots + 1, payload_bytes] */
+    int64_t *free_payload;        /* [n_payloads], a stack of buffers */
+    unsigned char *filed;         /* [payload_bytes], the last buffer, of the thread that puts */
     slc_task_group *group;
     slc_piece_keep keep; /* NULL: nobody keeps pieces; set while nothing is under way */
     void *keep_context;
 
     pthread_mutex_t mutex; /* everything below, and entries, slots and the stack */
     pthread_cond_t changed;
-    int64_t n_free_payloads, n_parked;
+    int64_t n_free_payloads, n_parked, n_held;
     int64_t n_encoding;
     int64_t hand; /* where the search for a slot to take begins */
     int64_t next; /* the chunk to be put next */
@@ -68,7 +69,7 @@ struct slci_chunk_sink {
     slci_chunk_sink_counts counts;
 };
 
-/* Where a slot's chunk lies, and a payload buffer. */
+/* Where a slot's chunk lies, and a buffer. */
 unsigned char *slci_chunk_slot_memory(const slci_chunk_slot *slot);
 unsigned char *slci_chunk_payload(const slci_chunk_sink *sink, int64_t buffer);
 

@@ -112,7 +112,6 @@ slc_status slci_chunk_fletcher_check(const slci_chunk_stage *stage);
 /* Contexts of the libraries; NULL where there is no memory, or no library. */
 void *slci_chunk_deflate_open(void);
 void slci_chunk_deflate_close(void *context);
-extern const bool slci_chunk_has_deflate;
 
 /* `n` <= 8 bytes, most significant first. */
 static inline uint64_t slci_load_big_endian(const unsigned char *in, int n) {
@@ -124,7 +123,7 @@ static inline uint64_t slci_load_big_endian(const unsigned char *in, int n) {
 }
 
 #define SLCI_CHUNK_ZSTD_BYTES ((int64_t)160 << 10)
-#define SLCI_CHUNK_DEFLATE_BYTES ((int64_t)16 << 10)
+#define SLCI_CHUNK_DEFLATE_BYTES ((int64_t)48 << 10) /* zlib's; libdeflate takes a third */
 
 #ifdef __cplusplus
 }

@@ -61,7 +61,7 @@ slc_status slci_chunk_tools_prepare(slci_chunk_tools *tools, const slci_chunk_fi
     if (filter->id == SLCI_FILTER_DEFLATE && tools->deflate == NULL) {
         tools->deflate = slci_chunk_deflate_open();
         if (tools->deflate == NULL) {
-            return SLC_FAIL(SLC_ERROR_MEMORY, "libdeflate found no memory to decode with");
+            return SLC_FAIL(SLC_ERROR_MEMORY, "no memory to decode deflate with");
         }
     }
     return filter->id == SLCI_FILTER_BITSHUFFLE ? prepare_blocks(tools, filter, n_out) : SLC_OK;

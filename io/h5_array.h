@@ -130,6 +130,7 @@ typedef struct slc_h5_array_written {
     int64_t n_encoded;    /* chunks; 0 without a filter */
     int64_t n_cut;        /* of these, those that came in more than one box */
     int64_t n_put_away;   /* times that one waited in a file, for want of memory */
+    int64_t n_taken_back; /* chunks that the sink which this one goes on for had encoded */
 } slc_h5_array_written;
 SLC_API slc_h5_array_written slc_h5_array_get_written(const slc_sink *sink);
 

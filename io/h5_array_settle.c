@@ -52,32 +52,47 @@ static slc_status check_chunk(const slc_h5_array_output *output) {
     return SLC_OK;
 }
 
+/* The chunks of the grid: 1 without chunks. Before anything else is made of them, since the memory for
+ * so many is counted in 63 bits. */
+static slc_status count_chunks(const slc_h5_array_output *output, int64_t *out) {
+    const slc_layout *layout = &output->layout;
+    int64_t n_chunks = 1;
+    bool fits = true;
+    SLC_TRY(check_chunk(output));
+    for (int d = 0; d < layout->rank && slci_h5_is_chunked(output); d++) {
+        const int64_t in_chunks = slc_ceil_div(layout->shape[d], output->chunk[d]);
+        fits = fits && slc_checked_mul(n_chunks, in_chunks, &n_chunks);
+    }
+    if (!fits || n_chunks > MOST_CHUNKS) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "%s:%s: it would have %s%lld chunks, at most %lld work; choose larger ones",
+                        output->path, output->dataset, fits ? "" : "more than ",
+                        (long long)(fits ? n_chunks : INT64_MAX), (long long)MOST_CHUNKS);
+    }
+    *out = n_chunks;
+    return SLC_OK;
+}
+
 /* The chunk grid, and what the file takes: with a filter its structure only, since nobody knows what
  * the elements will take. */
 static slc_status check_layout(slci_h5_settled *settled) {
     const slc_h5_array_output *output = &settled->output;
     const slc_layout *layout = &output->layout;
     const bool is_chunked = slci_h5_is_chunked(output);
-    int64_t n_chunks = 1;
+    int64_t n_chunks = 0;
     int64_t bytes = slc_dtype_bytes(layout->dtype);
     if (layout->dtype == SLC_FIXED128) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s:%s: HDF5 has no type for %s", output->path,
                         output->dataset, slc_dtype_name(layout->dtype));
     }
-    SLC_TRY(check_chunk(output));
+    SLC_TRY(count_chunks(output, &n_chunks));
     for (int d = 0; d < layout->rank; d++) {
-        const int64_t in_chunks = is_chunked ? slc_ceil_div(layout->shape[d], output->chunk[d]) : 1;
-        const int64_t extent = is_chunked ? in_chunks * output->chunk[d] : layout->shape[d];
-        if (!slc_checked_mul(bytes, extent, &bytes) ||
-            !slc_checked_mul(n_chunks, in_chunks, &n_chunks) || bytes > INT64_MAX / 4) {
+        const int64_t extent =
+            is_chunked ? slc_round_up(layout->shape[d], output->chunk[d]) : layout->shape[d];
+        if (!slc_checked_mul(bytes, extent, &bytes) || bytes > INT64_MAX / 4) {
             return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s:%s: the size in bytes does not fit 63 bits",
                             output->path, output->dataset);
         }
-    }
-    if (n_chunks > MOST_CHUNKS) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "%s:%s: it would have %lld chunks, at most %lld work; choose larger ones",
-                        output->path, output->dataset, (long long)n_chunks, (long long)MOST_CHUNKS);
     }
     settled->n_chunks = n_chunks;
     settled->plain_bytes = bytes;
@@ -159,6 +174,7 @@ static slc_status settle_type(slc_h5_array_output *output) {
 }
 
 slc_status slc_h5_array_settle(slc_h5_array_output *output) {
+    int64_t n_chunks = 0;
     if (output->filter.kind == SLC_H5_FILTER_AS_INPUT) {
         SLC_TRY(slci_h5_template_filter(output->template_path, output->template_dataset,
                                         &output->filter));
@@ -169,6 +185,7 @@ slc_status slc_h5_array_settle(slc_h5_array_output *output) {
     if (slc_h5_array_is_filtered(output) && !slci_h5_is_chunked(output)) {
         slc_h5_array_choose_chunk(&output->layout, output->chunk);
     }
+    SLC_TRY(count_chunks(output, &n_chunks));
     return settle_type(output);
 }
 

@@ -307,6 +307,7 @@ slc_h5_array_written slc_h5_array_get_written(const slc_sink *base) {
         const slci_chunk_sink_counts counts = slci_chunk_sink_get_counts(sink->chunks);
         written = (slc_h5_array_written){.stored_bytes = counts.stored_bytes,
                                          .n_encoded = counts.n_encoded,
+                                         .n_taken_back = counts.n_taken_back,
                                          .n_cut = counts.n_cut,
                                          .n_put_away = counts.n_put_away};
     }

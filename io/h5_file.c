@@ -73,6 +73,19 @@ void slci_h5_error_text(char *out, size_t capacity) {
     }
 }
 
+static herr_t find_want_of_memory(unsigned n, const H5E_error2_t *error, void *context) {
+    (void)n;
+    bool *is_found = context;
+    *is_found = *is_found || (error->maj_num == H5E_RESOURCE && error->min_num == H5E_NOSPACE);
+    return 0;
+}
+
+bool slci_h5_lacks_memory(void) {
+    bool is_found = false;
+    (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, find_want_of_memory, &is_found);
+    return is_found;
+}
+
 bool slci_h5_is_hdf5(const char *path) {
     slci_h5_lock();
     const htri_t is_hdf5 = H5Fis_hdf5(path);

@@ -34,6 +34,10 @@ void slci_h5_unlock(void);
 /* The innermost message of HDF5's error stack of this thread, with the lock held; "" if none. */
 void slci_h5_error_text(char *out, size_t capacity);
 
+/* With the lock: whether the call that has just failed did so for want of memory, as far as HDF5
+ * says. */
+bool slci_h5_lacks_memory(void);
+
 /* Opens for reading, with HDF5's file lock where the file system has locks (a note in the log where
  * not). SLC_ERROR_INPUT: not HDF5, truncated (found and expected size), or open for writing
  * elsewhere. The caller closes with slci_h5_close. Both take the lock themselves. */

@@ -8,7 +8,8 @@
  *        freq [m]               time [n]
  *
  * A scale that stands beside the data comes to stand beside the result; others keep their names. Scales
- * that are not a list of values of their dimension's length are left out, and said so. */
+ * that are not a list of values of their dimension's length are left out, and said so; so are all of
+ * them where the lists cannot be read. */
 #include "io/h5_scales.h"
 
 #include <stddef.h>
@@ -19,14 +20,15 @@
 #include "core/checked.h"
 #include "io/h5_array_internal.h"
 #include "io/h5_attributes.h"
+#include "io/h5_file.h"
 
 /* Values that are copied at a time. */
 #define PIECE_BYTES 8192
 
 #define MOST_SCALES 32
 
-const char *const slci_h5_scale_attributes[] = {"DIMENSION_LABELS", "_Netcdf4Dimid",
-                                                "_Netcdf4Coordinates", NULL};
+const char *const slci_h5_scale_attributes[] = {"DIMENSION_LABELS", "DIMENSION_LIST",
+                                                "_Netcdf4Dimid", "_Netcdf4Coordinates", NULL};
 
 /* A scale that was written, and the result's dimensions that it is of. */
 typedef struct written_scale {
@@ -366,6 +368,22 @@ static bool take_scales(scale_copy *self, const hvl_t *lists, const hsize_t *sha
     return self->n == 0 || tie(self);
 }
 
+/* After HDF5 has failed to read the lists. A damaged list is no reason to refuse the data. */
+static bool leave_lists_out(const scale_copy *self) {
+    char reason[256];
+    if (slci_h5_lacks_memory()) {
+        self->failed[0] = '\0';
+        return false;
+    }
+    slci_h5_error_text(reason, sizeof reason);
+    slc_log_note(
+        self->output->log,
+        "%s: the dimension scales are left out, since DIMENSION_LIST of %s:%s is no list of "
+        "references that HDF5 can read: %s",
+        self->output->path, self->output->template_path, self->output->template_dataset, reason);
+    return true;
+}
+
 static bool copy_lists(scale_copy *self, int rank, const hsize_t *shape) {
     hvl_t lists[H5S_MAX_RANK];
     (void)snprintf(self->failed, SLCI_H5_NAME_BYTES, "the dimension scales");
@@ -375,8 +393,9 @@ static bool copy_lists(scale_copy *self, int rank, const hsize_t *shape) {
     }
     const hid_t type = H5Tvlen_create(H5T_STD_REF_OBJ);
     const hid_t space = H5Aget_space(attribute);
-    const bool is_read = type >= 0 && space >= 0 && H5Aread(attribute, type, lists) >= 0;
-    const bool is_ok = is_read && take_scales(self, lists, shape);
+    const bool is_open = type >= 0 && space >= 0;
+    const bool is_read = is_open && H5Aread(attribute, type, lists) >= 0;
+    const bool is_ok = is_read ? take_scales(self, lists, shape) : is_open && leave_lists_out(self);
     const hid_t reason = slci_h5_reason_keep(is_ok);
     if (is_read) {
         (void)H5Dvlen_reclaim(type, space, H5P_DEFAULT, lists);

@@ -115,17 +115,17 @@ slc_status slci_h5_template_copy(const slc_h5_array_output *from, const slci_h5_
     slci_h5_id file = 0;
     hid_t set = -1;
     SLC_TRY(open_template(from->template_path, from->template_dataset, &file, &set));
-    char name[SLCI_H5_NAME_BYTES] = "";
     const bool is_ok =
         slci_h5_copy_attributes_but(set, (hid_t)to, slci_h5_scale_attributes, failed) &&
-        slci_h5_copy_scales(from, set, output, (hid_t)to, failed) &&
-        (!from->copies_rest || (H5Iget_name((hid_t)to, name, sizeof name) > 0 &&
-                                slci_h5_copy_rest(from, (hid_t)file, output, name, failed)));
-    const slc_status status =
+        slci_h5_copy_scales(from, set, output, (hid_t)to, failed);
+    slc_status status =
         is_ok ? slci_h5_output_status(output)
         : failed[0] == '\0'
             ? SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory for an attribute", from->template_path)
             : slci_h5_output_fail(output, failed);
+    if (status == SLC_OK && from->copies_rest) {
+        status = slci_h5_copy_rest(from, set, output, (hid_t)to);
+    }
     close_template(file, set);
     return status;
 }

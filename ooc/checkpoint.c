@@ -242,7 +242,9 @@ static slc_status resume(slc_checkpoint *self) {
     if (self->is_settled && fstat(self->journal_fd, &info) == 0 && info.st_size < n_bytes) {
         return begin_without_journal(self);
     }
-    return slci_journal_open(self, n_bytes, n_blocks);
+    SLC_TRY(slci_journal_open(self, n_bytes, n_blocks));
+    self->is_whole = true;
+    return SLC_OK;
 }
 
 slc_status slc_checkpoint_begin(slc_checkpoint *self, const slc_fingerprint *fingerprint,
@@ -397,16 +399,30 @@ slc_status slc_checkpoint_finish(slc_checkpoint *self) {
     return remove_journal(self);
 }
 
-/* Whether there is something to go on with. Before the run has begun, that is what it was to resume. */
+/* Whether there is something to go on with: a state of this run, and all that it counts on. */
 static bool is_useful(const slc_checkpoint *self) {
-    const bool is_good =
-        self->n_states > 0 || self->is_resumed || (self->options.resume && !self->is_begun);
-    return self->is_ours && self->has_state && is_good && !self->is_finished;
+    return self->is_ours && self->has_state && !self->is_finished &&
+           (self->n_states > 0 || self->is_whole);
+}
+
+/* Before the run has begun, whether what it was to resume looks like a state. */
+static bool is_promising(const slc_checkpoint *self) {
+    int kind = 0;
+    if (!self->options.resume || self->is_begun || !self->is_ours || !self->has_state) {
+        return false;
+    }
+    const int fd = open(self->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const bool is_block = fd >= 0 && slci_block_peek(fd, &kind);
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return is_block && kind < SLCI_FIRST_JOURNAL_KIND;
 }
 
 /* An interrupted run whose last state is older than the interrupt says so too. */
 slc_status slc_checkpoint_explain(slc_checkpoint *self, slc_status status) {
-    if (self == NULL || status != SLC_ERROR_INTERRUPTED || self->is_told || !is_useful(self)) {
+    if (self == NULL || status != SLC_ERROR_INTERRUPTED || self->is_told ||
+        !(is_useful(self) || is_promising(self))) {
         return status;
     }
     self->is_told = true;
@@ -416,7 +432,8 @@ slc_status slc_checkpoint_explain(slc_checkpoint *self, slc_status status) {
                     slc_status_message(), self->path);
 }
 
-/* A run that ends early for whatever reason says what is left to go on with. */
+/* A run that ends early for whatever reason says what is left to go on with; but not one that ends
+ * before it has begun, which the same command would do again. */
 static void say_how_to_go_on(const slc_checkpoint *self) {
     if (is_useful(self) && !self->is_told) {
         slc_log_note(self->options.log,

@@ -74,6 +74,7 @@ struct slc_checkpoint {
     bool is_new;    /* this run has made the journal */
     bool has_state; /* there is a state under `path` */
     bool is_resumed;
+    bool is_whole; /* what is resumed: state and journal are as they were written */
     bool is_finished;
     bool is_told;                  /* how to go on */
     int64_t n_states, state_bytes; /* states written, and the length of the last one */

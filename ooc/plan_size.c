@@ -34,10 +34,14 @@
  * reached 0.93 of the bus both ways with 64 MiB tiles in pieces of 16, and 0.98 with whole ones. */
 #define WHOLE_TILE_BYTES (64ll << 20)
 
-/* Where the caller names no number of slots, tiles get more than the usual number up to so many
- * bytes of each operand: 16 MiB tiles went from 0.97 to 0.98 of a loop by hand with 8 slots rather than
- * 4; what is smaller is copied several at a time besides (measured on an H200). */
+/* Where the caller names no number of slots, tiles get more than the usual number up to so many bytes
+ * of each operand, and so many at most where a copy is long enough alone: 16 MiB tiles went from 0.97
+ * to 0.98 of a loop by hand with 8 slots rather than 4, while 16 slots of 8 MiB gained nothing and
+ * staging of 256 MiB fell out of the processor's cache (RAM to RAM 0.84 of its limit, not 0.94;
+ * measured on an H200). What is smaller is copied several at a time besides. */
 #define SLOTS_BYTES (128ll << 20)
+#define LONG_COPY_BYTES (8ll << 20)
+#define LONG_COPY_SLOTS 8
 
 /* Pieces of a sparse input that are read at the same time, for each slot of the plan. */
 #define SPARSE_PIECES_PER_SLOT 2
@@ -88,7 +92,8 @@ int slci_most_slots(const slci_planner *planner, const slc_plan *plan) {
             bytes = slc_max_i64(bytes, plan->operand[o].tile_bytes);
         }
     }
-    const int64_t n = slc_min_i64(SLOTS_BYTES / bytes, SLC_MAX_SLOTS);
+    const int64_t most = bytes < LONG_COPY_BYTES ? SLC_MAX_SLOTS : LONG_COPY_SLOTS;
+    const int64_t n = slc_min_i64(SLOTS_BYTES / bytes, most);
     return (int)slc_max_i64(n, SLCI_DEFAULT_SLOTS);
 }
 

@@ -6,6 +6,9 @@ source "$(dirname "$0")/support_program.sh"
 
 mkdir work
 refuses 2 'bytes' bench io --array much
+for size in 0 64 1023K; do
+    refuses 2 'expected 1M at least' bench io --array $size
+done
 refuses 2 'only sluice bench io' bench copy --array 32M
 refuses 2 'only sluice bench io' bench ladder --array 32M
 refuses 4 'array that is measured with' bench io -q --device host --threads 1 --vram 32M --ram 32M \

@@ -47,8 +47,8 @@ data=$shared/cases/transpose.h5:/x
 options=(-q --device host --no-probe)
 refuses 2 '2 is no dimension' transpose "$data" -o o.h5:/v --axes 0,2 "${options[@]}"
 refuses 2 'index 997 in dimension 0 .*997 x 1003' transpose "$data[997]" -o o.h5:/v "${options[@]}"
-refuses 3 'element \[0, 128\] is 128, which i8 cannot hold' repack "$data" -o o.h5:/v --dtype i1 \
-    --threads 1 "${options[@]}"
+refuses 3 'element \[0, 128\] is 128, which i8 cannot hold; .*--saturate to take the nearest' repack "$data" \
+    -o o.h5:/v --dtype i1 --threads 1 "${options[@]}"
 check "a refused run leaves a file" [ ! -e o.h5 ]
 
 # ---- B47: nothing shows in the file but the values

@@ -99,6 +99,8 @@ smallest=$(sed -n 's/.*smallest --vram  *\([0-9]*\) bytes/\1/p' .out)
 accepts '^median  *498501$' stats "$cases/transpose.h5:/x" --vram "$smallest" --ram 64M "${common[@]}"
 refuses 4 "smallest that works is --vram $smallest" stats "$cases/transpose.h5:/x" \
     --vram $((smallest - 1)) --ram 64M "${common[@]}"
+accepts '' stats "$cases/transpose.h5:/x" --vram 64M --ram 64M "${common[@]}" --stats run.json
+check 'a run names the smallest that works' grep -q "\"vram_smallest_bytes\": $smallest," run.json
 
 # ---- nothing shows in the results: B44
 accepts '' stats "$cases/transpose.h5:/x" --json --quantiles 0.1,0.9 --histogram 7 "${common[@]}"

@@ -255,6 +255,7 @@ static void elements_are_converted(void **state) {
     dst[0] = bytes;
     TEST_FAILS(slc_source_read(source, &box, dst), SLC_ERROR_INPUT,
                "counted: element [3, 1, 3] is 30103, which i8 cannot hold");
+    assert_true(slc_source_slice_has_refused(source));
     slc_source_destroy(source);
     view.saturates = true;
     TEST_OK(slc_source_slice(&array.base, &view, &source));
@@ -262,6 +263,7 @@ static void elements_are_converted(void **state) {
     for (int k = 0; k < 6; k++) {
         assert_int_equal(bytes[k], 127);
     }
+    assert_false(slc_source_slice_has_refused(source));
     slc_source_destroy(source);
     view = (slc_source_view){.converts = true, .dtype = SLC_F16};
     array.base.fields[0].shape[0] = 8; /* half precision ends at 65504 */

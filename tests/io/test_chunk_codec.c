@@ -424,8 +424,34 @@ static void filters_have_names(void **state) {
     assert_null(slci_chunk_filter_name(5));
 }
 
+/* A stream that ends early, in lines that are filled up to whole blocks: libaec's functions of the name
+ * szip call that a success, and give what is in memory. */
+static void szip_streams_that_end_early_are_refused(void **state) {
+    (void)state;
+    enum { N = 65536 };
+    const slci_chunk_pipeline pipeline = {.n_filters = 1,
+                                          .filter = {TEST_FILTER(SLCI_FILTER_SZIP, 32, 16, 8, 33)},
+                                          .chunk_bytes = N,
+                                          .element_bytes = 1};
+    static const unsigned char stored[] = {0x00, 0x00, 0x01, 0x00, 0x5f, 0x09, 0x07, 0x08,
+                                           0x20, 0x10, 0x08, 0x20, 0x00, 0x60, 0x09, 0x00,
+                                           0x00, 0x00, 0x00, 0x2f, 0x34, 0x6d, 0x04, 0x03};
+    char why[SLCI_CHUNK_WHY_BYTES];
+    slci_chunk_decoder *decoder = NULL;
+    if (!slci_chunk_pipeline_check(&pipeline, why, sizeof why)) {
+        TEST_SKIP("%s", why);
+    }
+    unsigned char *out = test_allocate(N);
+    TEST_OK(slci_chunk_decoder_create(&pipeline, &decoder));
+    TEST_FAILS(slci_chunk_decode(decoder, 0, stored, sizeof stored, out), SLC_ERROR_INPUT,
+               "filter 4 (szip): the stream is damaged");
+    slci_chunk_decoder_destroy(decoder);
+    free(out);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(szip_streams_that_end_early_are_refused),
         cmocka_unit_test(there_and_back_with_every_mask),
         cmocka_unit_test(runs_are_decoded_where_they_go),
         cmocka_unit_test(other_lengths_are_refused),

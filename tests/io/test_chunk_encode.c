@@ -1,5 +1,6 @@
 /* What the encoders make is what the decoders, which are tested against other writers, take apart; for
  * every pipeline, element size and a number of elements that is no multiple of anything. */
+#include "tests/support/test_chunks.h"
 #include "tests/support/test_support.h"
 
 #include "io/chunk_encode.h"
@@ -46,6 +47,9 @@ static void every_pipeline_comes_back(void **state) {
     static const int64_t counts[] = {1, 7, 8, 15, 16, 17, 129, 1027, 9001};
     uint64_t seed = 1;
     for (int64_t f = 0; f < TEST_COUNT(filters); f++) {
+        if (!test_filter_is_built(filters[f])) {
+            continue;
+        }
         for (int64_t e = 0; e < TEST_COUNT(element_bytes); e++) {
             for (int64_t c = 0; c < TEST_COUNT(counts); c++) {
                 slc_h5_filter filter;

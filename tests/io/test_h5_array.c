@@ -446,6 +446,31 @@ static void files_that_exist_are_kept(void **state) {
     TEST_FAILS(slc_h5_array_check(&output), SLC_ERROR_ARGUMENT, "does not fit 63 bits");
 }
 
+/* Already where an output is settled, so that nobody counts memory for more than fit 63 bits. */
+static void too_many_chunks_are_refused(void **state) {
+    (void)state;
+    static const int64_t shape[2] = {INT64_C(1) << 29, INT64_C(1) << 29};
+    slc_h5_array_output output = {.path = "x.h5", .dataset = "/v", .chunk = {1, 1}};
+    TEST_OK(slc_layout_dense(SLC_U8, 2, shape, &output.layout));
+    for (int f = 0; f < 2; f++) {
+        output.filter.kind = f == 0 ? SLC_H5_FILTER_NONE : SLC_H5_FILTER_DEFLATE;
+        TEST_FAILS(slc_h5_array_settle(&output), SLC_ERROR_ARGUMENT,
+                   "it would have 288230376151711744 chunks, at most 67108864 work");
+        TEST_FAILS(slc_h5_array_check(&output), SLC_ERROR_ARGUMENT, "288230376151711744 chunks");
+    }
+    output.layout.shape[0] = INT64_C(1) << 40;
+    TEST_FAILS(slc_h5_array_settle(&output), SLC_ERROR_ARGUMENT, "more than 9223372036854775807");
+    output.chunk[0] = INT64_C(1) << 27;
+    output.chunk[1] = INT64_C(1) << 16; /* as many bytes as do not fit a chunk */
+    TEST_FAILS(slc_h5_array_settle(&output), SLC_ERROR_ARGUMENT, "less than 4 GiB");
+    output.chunk[0] = INT64_C(1) << 16;
+    output.chunk[1] = INT64_C(1) << 15;
+    output.layout.shape[0] = INT64_C(1) << 28; /* 2^12 by 2^14 chunks: exactly the most */
+    TEST_OK(slc_h5_array_settle(&output));
+    output.layout.shape[0]++;
+    TEST_FAILS(slc_h5_array_settle(&output), SLC_ERROR_ARGUMENT, "67125248 chunks");
+}
+
 typedef struct full_disk {
     char directory[TEST_PATH_BYTES];
     int64_t limit_bytes; /* 0: a small file system */
@@ -541,6 +566,7 @@ int main(void) {
         CASE(the_order_of_boxes_does_not_show),
         CASE(single_values_and_empty_arrays),
         CASE(files_that_exist_are_kept),
+        cmocka_unit_test(too_many_chunks_are_refused),
         cmocka_unit_test(full_disks_are_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,101 @@ static void an_early_interrupt_names_the_checkpoint(void **state) {
     test_stages_close(&self);
 }
 
+/* Counts the lines that say how to go on. */
+static void count_hints(void *context, slc_log_level level, const char *text) {
+    int *n = context;
+    (void)level;
+    *n += strstr(text, "--resume goes on") != NULL ? 1 : 0;
+}
+
+static void put_file(const char *path, const char *data, int64_t n_bytes) {
+    const int fd = open(path, O_RDWR | O_TRUNC);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, data, (size_t)n_bytes), n_bytes);
+    (void)close(fd);
+}
+
+/* Ends before anything was computed: refused by begin in `words`, or without having begun (NULL). */
+static void end_early(const test_stages_bench *self, const char *words) {
+    slc_checkpoint *checkpoint = NULL;
+    slc_fingerprint print = {0};
+    const slc_checkpoint_options options = {.path = self->path,
+                                            .resume = true,
+                                            .budget = self->budget,
+                                            .log = self->stages.log};
+    slc_fingerprint_add_text(&print, "command", "another");
+    TEST_OK(slc_checkpoint_create(&options, &checkpoint));
+    if (words != NULL) {
+        TEST_FAILS(slc_checkpoint_begin(checkpoint, &print, NULL), SLC_ERROR_INPUT, words);
+    }
+    slc_checkpoint_destroy(checkpoint);
+    slc_fingerprint_destroy(&print);
+}
+
+/* A run that ends by an error says how to go on only where there is something to go on with: not of a
+ * state that it has not read, of another run's, of an empty one, or of one whose journal is damaged. */
+static void only_a_good_state_is_gone_on_with(void **state) {
+    test_stages_bench self;
+    test_stages_open(state, &self);
+    stop_late(&self);
+    int n_hints = 0;
+    slc_log log;
+    slc_log_init(&log, SLC_LOG_NOTE, count_hints, &n_hints);
+    self.stages.log = &log;
+    end_early(&self, NULL);
+    end_early(&self, "another");
+    int64_t n_journal = 0;
+    int64_t n_state = 0;
+    char *journal = test_file_read(self.journal, &n_journal);
+    char *whole = test_file_read(self.path, &n_state);
+    put_file(self.journal, "", 0);
+    expect_refusal(&self, "has 0 bytes");
+    put_file(self.journal, journal, n_journal);
+    put_file(self.path, "", 0);
+    end_early(&self, NULL);
+    expect_refusal(&self, "damaged");
+    assert_int_equal(n_hints, 0);
+    put_file(self.path, whole, n_state);
+    free(journal);
+    free(whole);
+
+    slc_checkpoint *checkpoint = NULL;
+    slc_fingerprint print = {0};
+    const slc_checkpoint_options options = {.path = self.path,
+                                            .resume = true,
+                                            .budget = self.budget,
+                                            .log = &log};
+    slc_fingerprint_add_text(&print, "command", "test");
+    slc_fingerprint_add_text(&print, "parameter", "1");
+    TEST_OK(slc_checkpoint_create(&options, &checkpoint));
+    TEST_OK(slc_checkpoint_begin(checkpoint, &print, NULL));
+    slc_checkpoint_destroy(checkpoint);
+    slc_fingerprint_destroy(&print);
+    assert_int_equal(n_hints, 1);
+    self.stages.log = NULL;
+    slc_log_destroy(&log);
+    expect_success(&self);
+    test_stages_close(&self);
+}
+
+/* Nor is an empty file named by a run that is interrupted before it has read it. */
+static void an_early_interrupt_names_no_empty_file(void **state) {
+    test_stages_bench self;
+    test_stages_open(state, &self);
+    test_write_below(self.directory, "state", "");
+    const slc_checkpoint_options options = {.path = self.path,
+                                            .resume = true,
+                                            .budget = self.budget};
+    slc_checkpoint *checkpoint = NULL;
+    TEST_OK(slc_checkpoint_create(&options, &checkpoint));
+    slc_status status = SLC_FAIL(SLC_ERROR_INTERRUPTED, "interrupted");
+    TEST_FAILS(slc_checkpoint_explain(checkpoint, status), SLC_ERROR_INTERRUPTED, "interrupted");
+    assert_null(strstr(slc_status_message(), "--resume"));
+    slc_checkpoint_destroy(checkpoint);
+    assert_int_equal(test_directory_count(self.directory), 1);
+    test_stages_close(&self);
+}
+
 static int64_t file_bytes(const char *path) {
     struct stat info;
     assert_int_equal(stat(path, &info), 0);
@@ -341,6 +436,8 @@ int main(void) {
     const test_case cases[] = {
         TEST_CASE(a_whole_run_leaves_nothing),
         TEST_CASE(an_early_interrupt_names_the_checkpoint),
+        TEST_CASE(an_early_interrupt_names_no_empty_file),
+        TEST_CASE(only_a_good_state_is_gone_on_with),
         TEST_CASE(every_flipped_byte_is_found),
         TEST_CASE(every_cut_is_found),
         TEST_CASE(a_foreign_checkpoint_is_named),

@@ -3,6 +3,8 @@
 
 #include <zstd.h>
 
+#include "io/chunk_encode.h"
+#include "io/h5_filter_list.h"
 #include "tests/support/test_support.h"
 
 /* Bytes that grow. */
@@ -312,4 +314,18 @@ void test_chunk_destroy(test_chunk *chunk) {
     free(chunk->raw);
     free(chunk->stored);
     free(chunk);
+}
+
+bool test_filter_is_built(const char *text) {
+    slc_h5_filter filter;
+    slci_chunk_pipeline pipeline;
+    char why[SLCI_CHUNK_WHY_BYTES];
+    TEST_OK(slc_h5_filter_parse(text, &filter));
+    slci_h5_filter_pipeline(&filter, 64, 4, &pipeline);
+    const bool is_built =
+        pipeline.n_filters == 0 || slci_chunk_encoder_check(&pipeline, why, sizeof why);
+    if (!is_built) {
+        print_message("left out: %s: %s\n", text, why);
+    }
+    return is_built;
 }

@@ -24,6 +24,9 @@ typedef struct test_chunk {
 test_chunk *test_chunk_create(const slci_chunk_pipeline *pipeline, uint32_t mask, uint64_t seed);
 void test_chunk_destroy(test_chunk *chunk);
 
+/* Whether this build can write such a filter ("bitshuffle-lz4"); if not, it is printed why. */
+bool test_filter_is_built(const char *text);
+
 /* One block of LZ4 or LZF: literals, and a match wherever the bytes repeat at the distance of 8 or 1.
  * Returns the bytes made; out has room for 2 n + 64. */
 int64_t test_lz4_encode(const unsigned char *in, int64_t n, unsigned char *out);
