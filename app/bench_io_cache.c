@@ -79,7 +79,7 @@ slc_status slci_bench_io_in_cache(slci_bench_io_run *self, const slci_bench_io_k
     const int64_t bytes = slci_chunk_encoded_most(&pipeline) + slci_chunk_encoder_bytes(&pipeline) +
                           n_threads * (CHUNK_BYTES + slci_chunk_decoder_bytes(&pipeline));
     SLC_TRY(slc_budget_reserve(self->machine.budget, SLC_SPACE_HOST, bytes, "a chunk a thread"));
-    decoding one = {.decoder = calloc((size_t)n_threads, sizeof *one.decoder),
+    decoding one = {.decoder = calloc((size_t)n_threads, sizeof(void *)),
                     .out = malloc((size_t)(n_threads * CHUNK_BYTES))};
     slc_status status = one.decoder != NULL && one.out != NULL
                             ? encode(self, &pipeline, &one)

@@ -15,8 +15,8 @@
 SLCI_VECTOR_INLINE void store_lane(const slci_bytes *v, int n, int lane, unsigned char *out) {
 #pragma GCC unroll 8
     for (int64_t k = 0; k < n; k++) {
-        memcpy(out + (lane * n + k) * SLCI_LANE, (const unsigned char *)&v[k] + lane * SLCI_LANE,
-               SLCI_LANE);
+        memcpy(out + ((int64_t)lane * n + k) * SLCI_LANE,
+               (const unsigned char *)&v[k] + lane * SLCI_LANE, SLCI_LANE);
     }
 }
 

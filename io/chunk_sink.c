@@ -297,7 +297,8 @@ static slc_status file_payload(slci_chunk_sink *sink, int64_t index, int64_t buf
 /* With the mutex: whether an encoded chunk may stay in a slot. While nothing moves, threads need slots
  * to go on with. */
 static bool may_hold(const slci_chunk_sink *sink) {
-    return is_moving(sink) || sink->n_held < sink->n_slots - SLOTS_PER_THREAD * sink->n_threads;
+    return is_moving(sink) ||
+           sink->n_held < sink->n_slots - (int64_t)SLOTS_PER_THREAD * sink->n_threads;
 }
 
 /* With the mutex. */

@@ -20,7 +20,7 @@
 #ifndef SLCI_VECTOR_LANES
 #define SLCI_VECTOR_LANES 1
 #endif
-#define SLCI_LANE 16
+#define SLCI_LANE INT64_C(16)
 #define SLCI_VECTOR (SLCI_LANE * SLCI_VECTOR_LANES)
 #define SLCI_VECTOR_INLINE static inline __attribute__((always_inline))
 

@@ -428,7 +428,7 @@ static void choose_labels(const scale_copy *self, int rank, const label_list *la
             memcpy(&text, to, sizeof text);
         }
         if (labels->is_variable && text == NULL) {
-            memcpy(to, &no_label, sizeof no_label);
+            memcpy(to, &no_label, labels->bytes);
         }
     }
 }

@@ -169,7 +169,7 @@ static void terms_f32(const float *x, int64_t n, const slci_stats_rounding *roun
     single_sums even = {.square = split_begin(rounding->square)};
     single_sums odd = even;
     int64_t i = 0;
-    for (; i + 2 * LANES <= n; i += 2 * LANES) {
+    for (; i + INT64_C(2) * LANES <= n; i += INT64_C(2) * LANES) {
         single_lanes loaded[2];
         memcpy(loaded, x + i, sizeof loaded);
         add_singles(&even, loaded[0]);
