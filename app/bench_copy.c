@@ -186,19 +186,16 @@ static slc_status check_copy(bench *self, copy_function copy, const char *what) 
 }
 
 static void add_figures(bench *self, const char *what, const int64_t best_ns[3]) {
-    slci_bench_result *result = self->result;
     const double bytes = 2.0 * (double)self->dst_bytes; /* read and written; bytes per ns */
-    for (int k = 1; k < 3 && result->n_figures < SLCI_BENCH_FIGURES; k++) {
-        slci_bench_figure *figure = &result->figure[result->n_figures++];
-        *figure = (slci_bench_figure){.measured = bytes / (double)best_ns[k],
-                                      .limit = bytes / (double)best_ns[0],
-                                      .goal = k == 1 ? SLCI_BENCH_COPY_GOAL : 0,
-                                      .may_pass = true};
-        (void)slci_print(figure->what, sizeof figure->what, "%s%s", what,
-                         k == 1 ? "" : ", unsorted");
-        (void)slci_print(figure->unit, sizeof figure->unit, "GB/s");
-        (void)slci_print(figure->limit_is, sizeof figure->limit_is,
-                         "contiguous copy of as many bytes");
+    for (int k = 1; k < 3; k++) {
+        slci_bench_figure figure = {.limit_is = "contiguous copy of as many bytes",
+                                    .unit = "GB/s",
+                                    .measured = bytes / (double)best_ns[k],
+                                    .limit = bytes / (double)best_ns[0],
+                                    .goal = k == 1 ? SLCI_BENCH_COPY_GOAL : 0,
+                                    .may_pass = true};
+        (void)slci_print(figure.what, sizeof figure.what, "%s%s", what, k == 1 ? "" : ", unsorted");
+        slci_bench_add(self->result, &figure);
     }
 }
 
@@ -263,17 +260,14 @@ static slc_status end_case(bench *self, slc_status status) {
 
 static slc_status run_cases(bench *self) {
     const slc_run_options *run = &self->options->run;
-    slci_bench_result *result = self->result;
     const int n_cases = (int)(sizeof copy_cases / sizeof copy_cases[0]);
-    const int most = (int)(sizeof result->omitted / sizeof result->omitted[0]);
     for (int i = 0; i < n_cases; i++) {
         if (run->progress != NULL) {
             run->progress(run->progress_context, "copying", "", i, n_cases);
         }
         const slc_status status = end_case(self, run_case(self, &copy_cases[i]));
-        if (status == SLC_ERROR_MEMORY && result->n_omitted < most) {
-            (void)slci_print(result->omitted[result->n_omitted++], sizeof result->omitted[0],
-                             "%s: %s", copy_cases[i].what, slc_status_message());
+        if (status == SLC_ERROR_MEMORY) {
+            slci_bench_omit(self->result, "%s: %s", copy_cases[i].what, slc_status_message());
         } else if (status != SLC_OK) {
             return status;
         }

@@ -66,16 +66,13 @@ typedef struct bench {
 
 /* ---- results ---------------------------------------------------------------------------------- */
 
-static void add_figure(bench *self, const slci_bench_figure *figure) {
-    slci_bench_result *result = self->result;
+void slci_bench_add(slci_bench_result *result, const slci_bench_figure *figure) {
     if (result->n_figures < SLCI_BENCH_FIGURES) {
         result->figure[result->n_figures++] = *figure;
     }
 }
 
-SLC_PRINTF(2, 3)
-static void omit(bench *self, const char *format, ...) {
-    slci_bench_result *result = self->result;
+void slci_bench_omit(slci_bench_result *result, const char *format, ...) {
     const int most = (int)(sizeof result->omitted / sizeof result->omitted[0]);
     if (result->n_omitted < most) {
         va_list arguments;
@@ -108,7 +105,7 @@ bool slci_bench_is_sound(const slci_bench_result *result, char *why, size_t why_
 /* What does not fit this machine or its budgets is left out and said; all else ends the run. */
 static slc_status or_omit(bench *self, slc_status status, const char *what) {
     if (status == SLC_ERROR_NO_PLAN || status == SLC_ERROR_MEMORY) {
-        omit(self, "%s: %s", what, slc_status_message());
+        slci_bench_omit(self->result, "%s: %s", what, slc_status_message());
         return SLC_OK;
     }
     return status;
@@ -167,15 +164,17 @@ static slc_status measure_bus(bench *self) {
     self->result->bus_in_per_s = self->bus.in_bytes_per_s;
     self->result->bus_out_per_s = self->bus.out_bytes_per_s;
     self->result->bus_both_per_s = self->bus.both_bytes_per_s;
-    add_figure(self, &(slci_bench_figure){.what = "bus, to the device",
-                                          .unit = "GB/s",
-                                          .measured = 1e-9 * self->bus.in_bytes_per_s});
-    add_figure(self, &(slci_bench_figure){.what = "bus, from the device",
-                                          .unit = "GB/s",
-                                          .measured = 1e-9 * self->bus.out_bytes_per_s});
-    add_figure(self, &(slci_bench_figure){.what = "bus, both ways together",
-                                          .unit = "GB/s",
-                                          .measured = 1e-9 * self->bus.both_bytes_per_s});
+    slci_bench_add(self->result, &(slci_bench_figure){.what = "bus, to the device",
+                                                      .unit = "GB/s",
+                                                      .measured = 1e-9 * self->bus.in_bytes_per_s});
+    slci_bench_add(self->result,
+                   &(slci_bench_figure){.what = "bus, from the device",
+                                        .unit = "GB/s",
+                                        .measured = 1e-9 * self->bus.out_bytes_per_s});
+    slci_bench_add(self->result,
+                   &(slci_bench_figure){.what = "bus, both ways together",
+                                        .unit = "GB/s",
+                                        .measured = 1e-9 * self->bus.both_bytes_per_s});
     return SLC_OK;
 }
 
@@ -237,7 +236,7 @@ static void add_pair(bench *self, const slci_copy_job *job, const pair *best) {
                                 .goal = is_large ? GOAL_BUS : 0};
     (void)slci_print(figure.what, sizeof figure.what, "copy through, %s tiles", size);
     say_buffers(&best->engine.plan, &figure);
-    add_figure(self, &figure);
+    slci_bench_add(self->result, &figure);
     if (job->tile_bytes >= 8 * MIB || overhead_goal(job->tile_bytes) > 0) {
         figure.limit = 1e-9 * both / best->loop_seconds;
         figure.goal = overhead_goal(job->tile_bytes);
@@ -246,7 +245,7 @@ static void add_pair(bench *self, const slci_copy_job *job, const pair *best) {
         (void)slci_print(figure.what, sizeof figure.what, "engine overhead, %s tiles", size);
         (void)slci_print(figure.limit_is, sizeof figure.limit_is, "loop by hand, %d slots",
                          best->engine.plan.n_slots);
-        add_figure(self, &figure);
+        slci_bench_add(self->result, &figure);
     }
 }
 
@@ -333,12 +332,13 @@ static void add_ram(bench *self, const ram *memory, double copy_seconds,
     (void)slci_print(figure.limit_is, sizeof figure.limit_is, "%s",
                      bus < twice ? "half of the bus both ways"
                                  : "half of a copy in RAM, all threads");
-    add_figure(self, &figure);
-    add_figure(self, &(slci_bench_figure){.what = "overlap of the stages, RAM to RAM",
-                                          .limit_is = "all hidden behind the longest",
-                                          .measured = slc_engine_overlap(&engine->report),
-                                          .limit = 1,
-                                          .goal = GOAL_OVERLAP});
+    slci_bench_add(self->result, &figure);
+    slci_bench_add(self->result,
+                   &(slci_bench_figure){.what = "overlap of the stages, RAM to RAM",
+                                        .limit_is = "all hidden behind the longest",
+                                        .measured = slc_engine_overlap(&engine->report),
+                                        .limit = 1,
+                                        .goal = GOAL_OVERLAP});
 }
 
 static slc_status run_ram(bench *self, ram *memory) {
@@ -372,7 +372,8 @@ static slc_status measure_ram(bench *self) {
     ram memory = {.bytes = slc_min_i64(self->run_bytes / 2, self->options->run.ram_bytes / 4)};
     memory.bytes -= memory.bytes % RAM_TILE_BYTES;
     if (memory.bytes == 0) {
-        omit(self, "RAM to RAM: --ram has no room for two arrays of 8 MiB and staging");
+        slci_bench_omit(self->result,
+                        "RAM to RAM: --ram has no room for two arrays of 8 MiB and staging");
         return SLC_OK;
     }
     slc_status status = take_ram(self, &memory);
@@ -399,7 +400,7 @@ static void add_planned(bench *self, const char *what, double planned, double ta
                                 .may_pass = true};
     (void)slci_print(figure.what, sizeof figure.what, "%s", what);
     say_seconds(planned, taken, &figure);
-    add_figure(self, &figure);
+    slci_bench_add(self->result, &figure);
 }
 
 static slc_status measure_image(bench *self) {
@@ -415,15 +416,16 @@ static slc_status measure_image(bench *self) {
                                     .goal = GOAL_BUS};
         (void)slci_print(figure.what, sizeof figure.what, "image, --vram %lld of %lld bytes",
                          (long long)image.vram_bytes, (long long)image.data_bytes);
-        add_figure(self, &figure);
+        slci_bench_add(self->result, &figure);
         add_planned(self, "that image, against its plan", image.small_planned, image.small_seconds);
         add_planned(self, "the image with all resident, against its plan", image.resident_planned,
                     image.resident_seconds);
-        add_figure(self, &(slci_bench_figure){.what = "overlap of the stages, that image",
-                                              .limit_is = "all hidden behind the longest",
-                                              .measured = image.overlap,
-                                              .limit = 1,
-                                              .goal = GOAL_OVERLAP});
+        slci_bench_add(self->result,
+                       &(slci_bench_figure){.what = "overlap of the stages, that image",
+                                            .limit_is = "all hidden behind the longest",
+                                            .measured = image.overlap,
+                                            .limit = 1,
+                                            .goal = GOAL_OVERLAP});
     }
     return SLC_OK;
 }
@@ -447,7 +449,7 @@ static slc_status measure_sparse(bench *self) {
                                     .may_pass = true};
         (void)slci_print(figure.what, sizeof figure.what, "gather %.3g of %lld MiB mapped",
                          (double)at->n_touches, (long long)(at->bytes / MIB));
-        add_figure(self, &figure);
+        slci_bench_add(self->result, &figure);
     }
     return SLC_OK;
 }
@@ -468,7 +470,7 @@ static void add_choice(bench *self, const slci_bench_choice *choice,
                      "takes %s; mapped planned %.3g s, took %.3g s; streamed %.3g s, %.3g s",
                      at->is_mapped ? "mapped" : "streamed", at->mapped.planned, at->mapped.taken,
                      at->streamed.planned, at->streamed.taken);
-    add_figure(self, &figure);
+    slci_bench_add(self->result, &figure);
 }
 
 static slc_status measure_choice(bench *self) {
@@ -501,7 +503,7 @@ static slc_status measure_converge(bench *self) {
                          "%.3g us a round, by the host %.3g us; %.4g rounds a tile",
                          1e6 * converge.device_seconds, 1e6 * converge.host_seconds,
                          converge.rounds_per_tile);
-        add_figure(self, &figure);
+        slci_bench_add(self->result, &figure);
     }
     return SLC_OK;
 }

@@ -54,6 +54,10 @@ typedef struct slci_bench_result {
     char omitted[12][320]; /* what was not measured, and why */
 } slci_bench_result;
 
+/* What no longer fits is left out. */
+void slci_bench_add(slci_bench_result *result, const slci_bench_figure *figure);
+SLC_PRINTF(2, 3) void slci_bench_omit(slci_bench_result *result, const char *format, ...);
+
 /* False where figures contradict one another: the machine was busy with something else for a part of
  * the time, and none of them can be relied on. `why` says in one line what does. */
 bool slci_bench_is_sound(const slci_bench_result *result, char *why, size_t why_bytes);

@@ -63,26 +63,6 @@ static const slci_bench_io_kind kinds[N_KINDS] = {
                   .filter_id = SLCI_FILTER_DEFLATE},
 };
 
-/* ---- results ---------------------------------------------------------------------------------- */
-
-void slci_bench_io_add(slci_bench_io_run *self, const slci_bench_figure *figure) {
-    if (self->result->n_figures < SLCI_BENCH_FIGURES) {
-        self->result->figure[self->result->n_figures++] = *figure;
-    }
-}
-
-void slci_bench_io_omit(slci_bench_io_run *self, const char *format, ...) {
-    slci_bench_result *result = self->result;
-    const int most = (int)(sizeof result->omitted / sizeof result->omitted[0]);
-    if (result->n_omitted < most) {
-        va_list arguments;
-        va_start(arguments, format);
-        (void)slci_vprint(result->omitted[result->n_omitted++], sizeof result->omitted[0], format,
-                          arguments);
-        va_end(arguments);
-    }
-}
-
 static double processor_seconds(void) {
     struct timespec now;
     (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);

@@ -65,9 +65,6 @@ SLC_MUST_USE slc_status slci_bench_io_time(slci_bench_io_run *self, slci_bench_i
 /* Whether a way that takes long was timed often enough. */
 bool slci_bench_io_is_enough(const slci_bench_io_times *times);
 
-void slci_bench_io_add(slci_bench_io_run *self, const slci_bench_figure *figure);
-SLC_PRINTF(2, 3) void slci_bench_io_omit(slci_bench_io_run *self, const char *format, ...);
-
 /* Writes the first `n_rows` rows to self->path, by Sluice's own writer. */
 SLC_MUST_USE slc_status slci_bench_io_write(slci_bench_io_run *self, const slci_bench_io_kind *kind,
                                             int64_t n_rows);

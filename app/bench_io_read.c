@@ -8,6 +8,7 @@
 
 #include "app/bench_io_parts.h"
 #include "core/checked.h"
+#include "core/file.h"
 #include "core/print.h"
 #include "io/h5_array.h"
 #include "io/h5_bench.h"
@@ -61,15 +62,11 @@ static slc_status read_library(void *context) {
 static slc_status read_piece(void *context, int64_t piece, int worker) {
     const reading *one = context;
     (void)worker;
-    for (int64_t done = 0; done < PIECE_BYTES;) {
-        const int64_t at = piece * PIECE_BYTES + done;
-        const ssize_t n = pread(one->descriptor, (char *)one->self->array + at,
-                                (size_t)(PIECE_BYTES - done), (off_t)at);
-        if (n <= 0) {
-            return SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be read: %s", one->self->path,
-                            n < 0 ? strerror(errno) : "it is too short");
-        }
-        done += (int64_t)n;
+    const int64_t at = piece * PIECE_BYTES;
+    const int64_t n = slci_read_at(one->descriptor, (char *)one->self->array + at, PIECE_BYTES, at);
+    if (n < PIECE_BYTES) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be read: %s", one->self->path,
+                        n < 0 ? strerror(errno) : "it is too short");
     }
     return SLC_OK;
 }
@@ -185,7 +182,7 @@ static void add_figures(slci_bench_io_run *self, const slci_bench_io_kind *kind,
                      best->is_stock ? "" : ", Sluice's filter");
     (void)slci_print(figure.note, sizeof figure.note, "processor time %.3g of H5Dread's",
                      part * best->ours.cpu_seconds / best->library.cpu_seconds);
-    slci_bench_io_add(self, &figure);
+    slci_bench_add(self->result, &figure);
     figure.note[0] = '\0';
     if (kind->filter_id == 0) {
         figure.limit = gigabytes / best->bare.seconds;
@@ -193,7 +190,7 @@ static void add_figures(slci_bench_io_run *self, const slci_bench_io_kind *kind,
         (void)slci_print(figure.what, sizeof figure.what, "read %s, beside pread", kind->name);
         (void)slci_print(figure.limit_is, sizeof figure.limit_is, "pread of the file, %d threads",
                          n_threads);
-        slci_bench_io_add(self, &figure);
+        slci_bench_add(self->result, &figure);
     } else if (n_threads > 1) {
         figure.limit = n_threads * gigabytes / best->single.seconds;
         figure.goal = GOAL_SCALING;
@@ -203,7 +200,7 @@ static void add_figures(slci_bench_io_run *self, const slci_bench_io_kind *kind,
         (void)slci_print(figure.note, sizeof figure.note,
                          "a chunk a thread, in its cache, again and again: %.3g %%",
                          100 * best->in_cache_share);
-        slci_bench_io_add(self, &figure);
+        slci_bench_add(self->result, &figure);
     }
 }
 
@@ -255,12 +252,12 @@ slc_status slci_bench_io_index(slci_bench_io_run *self) {
     for (int k = 0; k < self->n_repeats; k++) {
         SLC_TRY(slci_bench_io_time(self, open_and_close, self, &best));
     }
-    slci_bench_io_add(self, &(slci_bench_figure){.what = "index of 10^6 chunks",
-                                                 .unit = "M/s",
-                                                 .measured = 1e-6 * MANY_CHUNKS / best.seconds,
-                                                 .limit = 1,
-                                                 .limit_is = "one second",
-                                                 .goal = 1,
-                                                 .may_pass = true});
+    slci_bench_add(self->result, &(slci_bench_figure){.what = "index of 10^6 chunks",
+                                                      .unit = "M/s",
+                                                      .measured = 1e-6 * MANY_CHUNKS / best.seconds,
+                                                      .limit = 1,
+                                                      .limit_is = "one second",
+                                                      .goal = 1,
+                                                      .may_pass = true});
     return SLC_OK;
 }

@@ -170,12 +170,12 @@ static void add_figures(slci_bench_io_run *self, const slci_bench_io_kind *kind,
     (void)slci_print(figure.what, sizeof figure.what, "stats of %s", kind->name);
     (void)slci_print(figure.limit_is, sizeof figure.limit_is, "H5Dread, %s, a sum",
                      has_card(self) ? "two streams" : "two buffers");
-    slci_bench_io_add(self, &figure);
+    slci_bench_add(self->result, &figure);
     figure.goal = 0;
     figure.limit = read_gigabytes / self->read_seconds;
     (void)slci_print(figure.what, sizeof figure.what, "stats of %s, beside reading", kind->name);
     (void)slci_print(figure.limit_is, sizeof figure.limit_is, "reading it alone");
-    slci_bench_io_add(self, &figure);
+    slci_bench_add(self->result, &figure);
 }
 
 slc_status slci_bench_io_stats(slci_bench_io_run *self, const slci_bench_io_kind *kind) {
@@ -193,7 +193,7 @@ slc_status slci_bench_io_stats(slci_bench_io_run *self, const slci_bench_io_kind
         status = turn_of_stats(self, &seconds[0], &sum);
     }
     if (status == SLC_ERROR_NO_PLAN || status == SLC_ERROR_MEMORY) {
-        slci_bench_io_omit(self, "stats: %s", slc_status_message());
+        slci_bench_omit(self->result, "stats: %s", slc_status_message());
         return SLC_OK;
     }
     SLC_TRY(status);

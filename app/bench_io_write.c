@@ -125,14 +125,14 @@ static void add_figures(const writing *one, double seconds, double library_secon
     (void)slci_print(figure.what, sizeof figure.what, "repack to %s", one->kind->name);
     (void)slci_print(figure.limit_is, sizeof figure.limit_is, "H5Dwrite, one thread%s",
                      is_stock ? "" : ", Sluice's filter");
-    slci_bench_io_add(one->self, &figure);
+    slci_bench_add(one->self->result, &figure);
     if (isfinite(tool_seconds)) {
         figure.limit = gigabytes / tool_seconds;
         figure.goal = goal_of(one->self);
         (void)slci_print(figure.what, sizeof figure.what, "repack to %s, beside h5repack",
                          one->kind->name);
         (void)slci_print(figure.limit_is, sizeof figure.limit_is, "h5repack to shuffle+deflate:4");
-        slci_bench_io_add(one->self, &figure);
+        slci_bench_add(one->self->result, &figure);
     }
 }
 
@@ -143,7 +143,7 @@ static slc_status measure_tool(const writing *one, double *seconds) {
         status = turn(one, run_h5repack, &best);
     }
     if (status == SLC_ERROR_UNSUPPORTED) {
-        slci_bench_io_omit(one->self, "beside h5repack: %s", slc_status_message());
+        slci_bench_omit(one->self->result, "beside h5repack: %s", slc_status_message());
         return SLC_OK;
     }
     *seconds = best.seconds;
@@ -175,7 +175,7 @@ slc_status slci_bench_io_repack(slci_bench_io_run *self, const slci_bench_io_kin
         one.kind = kinds[k];
         const slc_status status = measure_kind(&one, tool_seconds);
         if (status == SLC_ERROR_NO_PLAN || status == SLC_ERROR_MEMORY) {
-            slci_bench_io_omit(self, "repack: %s", slc_status_message());
+            slci_bench_omit(self->result, "repack: %s", slc_status_message());
         } else if (status != SLC_OK) {
             return status;
         }

@@ -200,14 +200,6 @@ static void print_info(const slc_source *source, const slc_vis_meta *meta, const
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
 
-static void json_counts(slci_json *json, const char *key, const int64_t *values, int n) {
-    slci_json_open(json, key, '[');
-    for (int i = 0; i < n; i++) {
-        slci_json_i64(json, NULL, values[i]);
-    }
-    slci_json_close(json, ']');
-}
-
 static void json_meta(slci_json *json, const slc_vis_meta *meta) {
     slci_json_text(json, "format", meta->format);
     slci_json_i64(json, "files", meta->n_files);
@@ -245,8 +237,8 @@ static void json_datasets(slci_json *json, const slc_info *info) {
         slci_json_open(json, NULL, '{');
         slci_json_text(json, "name", dataset->name);
         slci_json_text(json, "type", dataset->type);
-        json_counts(json, "shape", dataset->shape, dataset->rank);
-        json_counts(json, "chunk", dataset->chunk, is_chunked ? dataset->rank : 0);
+        slci_json_i64_list(json, "shape", dataset->shape, dataset->rank);
+        slci_json_i64_list(json, "chunk", dataset->chunk, is_chunked ? dataset->rank : 0);
         slci_json_text(json, "filters", dataset->filters);
         slci_json_i64(json, "stored_bytes", dataset->stored_bytes);
         slci_json_i64(json, "logical_bytes", dataset->logical_bytes);

@@ -15,23 +15,6 @@ static void list_axes(const slc_gather_result *result, const char *names[SLC_MAX
     }
 }
 
-static void write_shape(slci_json *json, const char *key, const slc_layout *layout) {
-    slci_json_open(json, key, '[');
-    for (int d = 0; d < layout->rank; d++) {
-        slci_json_i64(json, NULL, layout->shape[d]);
-    }
-    slci_json_close(json, ']');
-}
-
-static void write_chunk(slci_json *json, const slc_gather_result *result) {
-    const int rank = result->stored.chunk[0] > 0 ? result->out.rank : 0;
-    slci_json_open(json, "chunk", '[');
-    for (int d = 0; d < rank; d++) {
-        slci_json_i64(json, NULL, result->stored.chunk[d]);
-    }
-    slci_json_close(json, ']');
-}
-
 static void write_ways(slci_json *json, const slc_gather_result *result) {
     slci_json_open(json, "placements", '{');
     for (int w = 0; w < SLC_GATHER_WAYS; w++) {
@@ -95,10 +78,11 @@ static void write_stats(slci_json *json, const slc_gather_result *result) {
     slci_json_text(json, "bottleneck", slc_bottleneck_name(slc_engine_bottleneck(report)));
     slci_json_i64(json, "indices", result->n_index);
     slci_json_text(json, "dtype", slc_dtype_name(result->data.dtype));
-    write_shape(json, "data_shape", &result->data);
-    write_shape(json, "index_shape", &result->index);
-    write_shape(json, "shape", &result->out);
-    write_chunk(json, result);
+    slci_json_i64_list(json, "data_shape", result->data.shape, result->data.rank);
+    slci_json_i64_list(json, "index_shape", result->index.shape, result->index.rank);
+    slci_json_i64_list(json, "shape", result->out.shape, result->out.rank);
+    slci_json_i64_list(json, "chunk", result->stored.chunk,
+                       result->stored.chunk[0] > 0 ? result->out.rank : 0);
     slci_stats_stored(json, &result->stored, slc_layout_bytes(&result->out));
     slci_json_text(json, "placement", slc_sparse_choice_name(result->sparse));
     slci_json_text(json, "placement_why", result->why);

@@ -100,6 +100,14 @@ void slci_json_i64(slci_json *json, const char *key, int64_t value) {
     (void)fprintf(json->file, "%" PRId64, value);
 }
 
+void slci_json_i64_list(slci_json *json, const char *key, const int64_t *values, int64_t n) {
+    slci_json_open(json, key, '[');
+    for (int64_t k = 0; k < n; k++) {
+        slci_json_i64(json, NULL, values[k]);
+    }
+    slci_json_close(json, ']');
+}
+
 void slci_json_f64(slci_json *json, const char *key, double value) {
     begin_member(json, key);
     if (isfinite(value)) {

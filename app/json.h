@@ -32,6 +32,8 @@ void slci_json_open(slci_json *json, const char *key, char bracket);
 void slci_json_close(slci_json *json, char bracket);
 void slci_json_text(slci_json *json, const char *key, const char *value);
 void slci_json_i64(slci_json *json, const char *key, int64_t value);
+/* An array of numbers [n]. */
+void slci_json_i64_list(slci_json *json, const char *key, const int64_t *values, int64_t n);
 void slci_json_f64(slci_json *json, const char *key, double value);
 /* A number as it is written in `text`, for those that no int64_t holds. */
 void slci_json_number(slci_json *json, const char *key, const char *text);

@@ -22,14 +22,6 @@ static axis_names list_axes(const slc_rewrite_result *result) {
 
 /* ---- JSON ------------------------------------------------------------------------------------- */
 
-static void write_list(slci_json *json, const char *key, const int64_t *values, int n) {
-    slci_json_open(json, key, '[');
-    for (int k = 0; k < n; k++) {
-        slci_json_i64(json, NULL, values[k]);
-    }
-    slci_json_close(json, ']');
-}
-
 static void write_pass_plan(slci_json *json, const slc_rewrite_result *result, int p) {
     const slc_rewrite_pass *pass = &result->pass[p];
     const axis_names names = list_axes(result);
@@ -93,11 +85,11 @@ static void write_stats(slci_json *json, const slc_rewrite_result *result) {
     slci_json_text(json, "dtype", slc_dtype_name(result->out.dtype));
     slci_json_text(json, "data_dtype", slc_dtype_name(result->in.dtype));
     slci_json_i64(json, "became_infinite", result->n_infinite);
-    write_list(json, "data_shape", result->in.shape, result->in.rank);
-    write_list(json, "shape", result->out.shape, result->out.rank);
-    write_list(json, "axes", order, result->out.rank);
-    write_list(json, "chunk", result->stored.chunk,
-               result->stored.chunk[0] > 0 ? result->out.rank : 0);
+    slci_json_i64_list(json, "data_shape", result->in.shape, result->in.rank);
+    slci_json_i64_list(json, "shape", result->out.shape, result->out.rank);
+    slci_json_i64_list(json, "axes", order, result->out.rank);
+    slci_json_i64_list(json, "chunk", result->stored.chunk,
+                       result->stored.chunk[0] > 0 ? result->out.rank : 0);
     slci_stats_stored(json, &result->stored, slc_layout_bytes(&result->out));
     write_plan(json, result);
     slci_json_close(json, '}');

@@ -54,11 +54,7 @@ static void run_to(FILE *out, const void *context) {
     slci_json_text(json, "bottleneck", slc_bottleneck_name(slc_engine_bottleneck(report)));
     slci_json_i64(json, "elements", result->n);
     slci_json_text(json, "dtype", slc_dtype_name(result->data.dtype));
-    slci_json_open(json, "data_shape", '[');
-    for (int d = 0; d < result->data.rank; d++) {
-        slci_json_i64(json, NULL, result->data.shape[d]);
-    }
-    slci_json_close(json, ']');
+    slci_json_i64_list(json, "data_shape", result->data.shape, result->data.rank);
     write_plan(json, result);
     slci_json_close(json, '}');
 }

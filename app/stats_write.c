@@ -117,11 +117,7 @@ static void write_histogram(slci_json *json, const slc_stats_options *options) {
     const int64_t n_bins = options->n_bins;
     slci_json_open(json, "histogram", '{');
     slci_json_i64(json, "below", options->bins[0]);
-    slci_json_open(json, "counts", '[');
-    for (int64_t b = 0; b < n_bins; b++) {
-        slci_json_i64(json, NULL, options->bins[b + 1]);
-    }
-    slci_json_close(json, ']');
+    slci_json_i64_list(json, "counts", options->bins + 1, n_bins);
     slci_json_i64(json, "above", options->bins[n_bins + 1]);
     slci_json_open(json, "edges", '[');
     for (int64_t b = 0; b <= n_bins; b++) {

@@ -99,3 +99,22 @@ int slci_write_at(int fd, const void *data, int64_t n_bytes, int64_t at) {
     }
     return 0;
 }
+
+int64_t slci_read_at(int fd, void *data, int64_t n_bytes, int64_t at) {
+    char *to = data;
+    int64_t n_read = 0;
+    while (n_read < n_bytes) {
+        const ssize_t n = pread(fd, to + n_read, (size_t)(n_bytes - n_read), (off_t)(at + n_read));
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return -1;
+        }
+        if (n == 0) {
+            break;
+        }
+        n_read += n;
+    }
+    return n_read;
+}

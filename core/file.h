@@ -1,5 +1,5 @@
-/* Files by their names: which one it is, and that its name lasts; and writing at a place. Internal to
- * Sluice.
+/* Files by their names: which one it is, and that its name lasts; and reading and writing at a
+ * place. Internal to Sluice.
  *
  *     slci_file_stamp before, now;
  *     SLC_TRY(slci_file_stamp_get(path, &before));
@@ -44,6 +44,10 @@ int slci_folder_sync(const char *path);
 
 /* Writes all of data [n_bytes] from byte `at` of an open file on. 0, or -1 with errno. */
 int slci_write_at(int fd, const void *data, int64_t n_bytes, int64_t at);
+
+/* Reads into data [n_bytes] likewise. How many bytes there were, fewer only where the file ends before;
+ * or -1 with errno. */
+int64_t slci_read_at(int fd, void *data, int64_t n_bytes, int64_t at);
 
 #ifdef __cplusplus
 }

@@ -7,13 +7,13 @@
  *
  * Everything else that HDF5 reads, above all the index itself, the driver really reads. Addresses that
  * a driver is given count from the first byte of the file, whatever a user block adds. */
-#include <errno.h>
 #include <hdf5.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/checked.h"
+#include "core/file.h"
 #include "io/h5_index.h"
 
 /* What the driver is told, and what it saw while it listened. */
@@ -94,22 +94,11 @@ static herr_t driver_read(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t
         ear->bytes = bytes;
         return 0;
     }
-    char *to = out;
-    while (bytes > 0) {
-        const ssize_t n = pread(ear->descriptor, to, bytes, (off_t)address);
-        if (n == 0) {
-            memset(to, 0, bytes);
-            return 0;
-        }
-        if (n < 0 && errno != EINTR) {
-            return -1;
-        }
-        if (n > 0) {
-            to += n;
-            address += (haddr_t)n;
-            bytes -= (size_t)n;
-        }
+    const int64_t n = slci_read_at(ear->descriptor, out, (int64_t)bytes, (int64_t)address);
+    if (n < 0) {
+        return -1;
     }
+    memset((char *)out + n, 0, bytes - (size_t)n);
     return 0;
 }
 

@@ -52,19 +52,9 @@ slc_status slci_nameless_write(const slci_nameless_file *file, const void *data,
 
 slc_status slci_nameless_read(const slci_nameless_file *file, void *data, int64_t n_bytes,
                               int64_t at) {
-    char *to = data;
-    while (n_bytes > 0) {
-        const ssize_t n = pread(file->fd, to, (size_t)n_bytes, (off_t)at);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            errno = n == 0 ? EIO : errno;
-            return fail(file, "read");
-        }
-        to += n;
-        at += n;
-        n_bytes -= n;
+    const int64_t n = slci_read_at(file->fd, data, n_bytes, at);
+    if (n >= 0 && n < n_bytes) {
+        errno = EIO;
     }
-    return SLC_OK;
+    return n == n_bytes ? SLC_OK : fail(file, "read");
 }

@@ -37,21 +37,11 @@ slc_status slci_file_write(int fd, const char *name, int64_t at, const void *dat
 }
 
 slc_status slci_file_read(int fd, const char *name, int64_t at, void *data, int64_t n_bytes) {
-    char *bytes = data;
-    while (n_bytes > 0) {
-        const ssize_t n = pread(fd, bytes, (size_t)n_bytes, (off_t)at);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return n < 0 ? SLC_FAIL(SLC_ERROR_INPUT, "cannot read %s: %s", name, strerror(errno))
-                         : slci_block_damaged(name, at, "it ends there");
-        }
-        bytes += n;
-        at += n;
-        n_bytes -= n;
+    const int64_t n = slci_read_at(fd, data, n_bytes, at);
+    if (n < 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "cannot read %s: %s", name, strerror(errno));
     }
-    return SLC_OK;
+    return n == n_bytes ? SLC_OK : slci_block_damaged(name, at + n, "it ends there");
 }
 
 slc_status slci_block_damaged(const char *name, int64_t at, const char *what) {

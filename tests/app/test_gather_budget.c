@@ -6,29 +6,8 @@
 #include "tests/support/test_fixture.h"
 #include "tests/support/test_uvh5.h"
 
-typedef struct place {
-    char directory[TEST_PATH_BYTES];
-    char in[TEST_PATH_BYTES], out[TEST_PATH_BYTES];
-} place;
-
-static int make(void **state) {
-    place *self = test_allocate((int64_t)sizeof *self);
-    test_directory_create(self->directory);
-    test_join(self->directory, "in.h5", self->in);
-    test_join(self->directory, "out.h5", self->out);
-    *state = self;
-    return 0;
-}
-
-static int remove_place(void **state) {
-    place *self = *state;
-    test_directory_remove(self->directory);
-    free(self);
-    return 0;
-}
-
 /* A few numbers, and a list of `n_index` full coordinates into them, all 0. */
-static slc_gather_options prepare(const place *self, int64_t n_index) {
+static slc_gather_options prepare(const test_way *self, int64_t n_index) {
     const int64_t data_shape[1] = {10};
     const int64_t list_shape[2] = {n_index, 1};
     const int64_t data[10] = {7};
@@ -56,7 +35,7 @@ static slc_gather_options prepare(const place *self, int64_t n_index) {
 /* 200,000 coordinates of 8 bytes are looked at in one block of 1.6 MB. Where --vram makes the tiles
  * smaller than that, the block is the most that the run takes. */
 static void the_check_of_the_list_is_planned(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     slc_gather_options options = prepare(self, 200000);
     slc_gather_result result;
     static const struct {
@@ -81,7 +60,7 @@ static void the_check_of_the_list_is_planned(void **state) {
 }
 
 static void nothing_is_planned_where_nothing_runs(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     slc_gather_options options = prepare(self, 0);
     slc_gather_result result;
     TEST_OK(slc_gather_run(&options, &result));
@@ -93,7 +72,7 @@ static void nothing_is_planned_where_nothing_runs(void **state) {
     assert_true(result.plan.seconds_total <= 0);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, make, remove_place)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, test_way_create, test_way_destroy)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

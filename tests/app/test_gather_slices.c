@@ -5,30 +5,9 @@
 
 enum { N_INDEX = 40 };
 
-typedef struct place {
-    char directory[TEST_PATH_BYTES];
-    char in[TEST_PATH_BYTES], out[TEST_PATH_BYTES];
-} place;
-
-static int make(void **state) {
-    place *self = test_allocate((int64_t)sizeof *self);
-    test_directory_create(self->directory);
-    test_join(self->directory, "in.h5", self->in);
-    test_join(self->directory, "out.h5", self->out);
-    *state = self;
-    return 0;
-}
-
-static int remove_place(void **state) {
-    place *self = *state;
-    test_directory_remove(self->directory);
-    free(self);
-    return 0;
-}
-
 /* [::-3, 2, 1:] of [200, 5, 7] has the shape [67, 6]; along its first dimension, and by coordinates. */
 static void indices_count_along_the_slice(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     const test_array array = {.rank = 3,
                               .shape = {200, 5, 7},
                               .chunk = {16, 5, 7},
@@ -74,7 +53,8 @@ static void indices_count_along_the_slice(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(indices_count_along_the_slice, make, remove_place),
+        cmocka_unit_test_setup_teardown(indices_count_along_the_slice, test_way_create,
+                                        test_way_destroy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

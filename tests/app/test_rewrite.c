@@ -7,39 +7,6 @@
 #include "tests/support/test_near.h"
 #include "tests/support/test_rewritten.h"
 
-typedef struct place {
-    char directory[TEST_PATH_BYTES];
-    char in[TEST_PATH_BYTES], out[TEST_PATH_BYTES], other[TEST_PATH_BYTES];
-} place;
-
-static int make(void **state) {
-    place *self = test_allocate((int64_t)sizeof *self);
-    test_directory_create(self->directory);
-    test_join(self->directory, "in.h5", self->in);
-    test_join(self->directory, "out.h5", self->out);
-    test_join(self->directory, "other.h5", self->other);
-    *state = self;
-    return 0;
-}
-
-static int remove_place(void **state) {
-    place *self = *state;
-    test_directory_remove(self->directory);
-    free(self);
-    return 0;
-}
-
-static slc_rewrite_options options_of(const place *self) {
-    return (slc_rewrite_options){.in = {.path = self->in, .dataset = "/x"},
-                                 .out_path = self->out,
-                                 .out = "/g/y",
-                                 .run = {.vram_bytes = 64 << 20,
-                                         .ram_bytes = 64 << 20,
-                                         .device = SLC_CHOOSE_HOST,
-                                         .n_threads = 2,
-                                         .overwrite = true}};
-}
-
 /* The next permutation in lexical order; false after the last. */
 static bool next_order(int *order, int n) {
     int i = n - 2;
@@ -65,7 +32,7 @@ static bool next_order(int *order, int n) {
 }
 
 static void every_order_of_four_dimensions(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     static const test_array arrays[] = {
         {.rank = 1, .shape = {997}, .chunk = {100}, .is_deflated = true},
         {.rank = 2, .shape = {61, 47}, .chunk = {7, 47}, .is_deflated = true},
@@ -74,7 +41,7 @@ static void every_order_of_four_dimensions(void **state) {
     };
     for (int64_t k = 0; k < TEST_COUNT(arrays); k++) {
         test_rewrite_put(self->in, "/x", &arrays[k]);
-        slc_rewrite_options options = options_of(self);
+        slc_rewrite_options options = test_rewrite_options(self);
         slc_rewrite_result result;
         options.n_axes = arrays[k].rank;
         for (int d = 0; d < options.n_axes; d++) {
@@ -91,10 +58,10 @@ static void every_order_of_four_dimensions(void **state) {
 
 /* More dimensions than are cut. */
 static void six_dimensions_and_none(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     const test_array array = {.rank = 6, .shape = {2, 3, 4, 2, 5, 3}};
     const int order[] = {5, 0, 4, 1, 3, 2};
-    slc_rewrite_options options = options_of(self);
+    slc_rewrite_options options = test_rewrite_options(self);
     slc_rewrite_result result;
     test_rewrite_put(self->in, "/x", &array);
     options.n_axes = 6;
@@ -118,12 +85,12 @@ static void six_dimensions_and_none(void **state) {
 
 /* B47: x[r, c] in rows of chunks, in 256 KiB of device memory and 8 MiB of host memory. */
 static void a_corner_turn_fits_small_memories(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     const test_array array = {.rank = 2,
                               .shape = {997, 1003},
                               .chunk = {10, 1003},
                               .is_deflated = true};
-    slc_rewrite_options options = options_of(self);
+    slc_rewrite_options options = test_rewrite_options(self);
     slc_rewrite_result result;
     test_rewrite_put(self->in, "/x", &array);
     options.is_reversed = true;
@@ -161,7 +128,7 @@ static void a_corner_turn_fits_small_memories(void **state) {
 
 /* Chunks of both sides cut across each other, under many budgets: the same bytes, no chunk read more
  * than twice, and memory as planned. */
-static void try_budgets(const place *self, const char *filter, int64_t least_ram) {
+static void try_budgets(const test_way *self, const char *filter, int64_t least_ram) {
     const test_array array = {.rank = 3,
                               .shape = {40, 37, 53},
                               .chunk = {8, 5, 53},
@@ -169,7 +136,7 @@ static void try_budgets(const place *self, const char *filter, int64_t least_ram
     const int64_t n_chunks = 5 * 8;
     static const int64_t vram[] = {24 << 10, 64 << 10, 200 << 10, 1 << 20, 8 << 20};
     const int64_t ram[] = {least_ram, 32 << 20}; /* the array takes 306 KiB */
-    slc_rewrite_options options = options_of(self);
+    slc_rewrite_options options = test_rewrite_options(self);
     slc_rewrite_result result;
     test_rewrite_put(self->in, "/x", &array);
     options.n_axes = 3;
@@ -202,9 +169,9 @@ static void budgets_do_not_show(void **state) {
 
 /* Without a word the input's filter stays where HDF5 writes it itself, but not in one piece. */
 static void the_filter_is_the_input_s(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     test_array array = {.rank = 2, .shape = {300, 200}, .chunk = {30, 200}, .is_deflated = true};
-    slc_rewrite_options options = options_of(self);
+    slc_rewrite_options options = test_rewrite_options(self);
     slc_rewrite_result result;
     test_rewrite_put(self->in, "/x", &array);
     TEST_OK(slc_rewrite_run(&options, &result));
@@ -233,9 +200,9 @@ static void the_filter_is_the_input_s(void **state) {
 
 /* A scale is cut as its dimension is, and is the dimension's of the result. */
 static void scales_go_with_their_dimensions(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     const test_array array = {.rank = 2, .shape = {30, 20}, .chunk = {7, 20}, .is_deflated = true};
-    slc_rewrite_options options = options_of(self);
+    slc_rewrite_options options = test_rewrite_options(self);
     slc_rewrite_result result;
     test_rewrite_put(self->in, "/x", &array);
     test_rewrite_describe(self->in, "/x", 1, "/s");
@@ -301,9 +268,9 @@ static void repeat_scale(const char *path, const char *dataset, int d) {
 
 /* A damaged list is no reason to write past one's own. */
 static void a_scale_that_is_named_often_is_taken_once(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     const test_array array = {.rank = 2, .shape = {30, 20}};
-    slc_rewrite_options options = options_of(self);
+    slc_rewrite_options options = test_rewrite_options(self);
     slc_rewrite_result result;
     test_rewrite_put(self->in, "/x", &array);
     test_rewrite_describe(self->in, "/x", 1, "/s");
@@ -326,9 +293,9 @@ static void a_scale_that_is_named_often_is_taken_once(void **state) {
 
 /* A scale that was removed leaves its reference, which is no reason to refuse the data. */
 static void a_scale_that_was_removed_is_left_out(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     const test_array array = {.rank = 2, .shape = {30, 20}};
-    const slc_rewrite_options options = options_of(self);
+    const slc_rewrite_options options = test_rewrite_options(self);
     slc_rewrite_result result;
     test_rewrite_put(self->in, "/x", &array);
     test_rewrite_describe(self->in, "/x", 1, "/s");
@@ -346,10 +313,10 @@ static void a_scale_that_was_removed_is_left_out(void **state) {
 
 /* As h5py writes them from an array of bytes. */
 static void labels_of_one_length_are_turned(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     const test_array array = {.rank = 2, .shape = {30, 20}};
     const hsize_t rank = 2;
-    slc_rewrite_options options = options_of(self);
+    slc_rewrite_options options = test_rewrite_options(self);
     slc_rewrite_result result;
     char found[2][4];
     test_rewrite_put(self->in, "/x", &array);
@@ -380,12 +347,12 @@ static void labels_of_one_length_are_turned(void **state) {
 
 /* B40: one chunk of 1 MiB, an eighth of which fits the device. */
 static void a_chunk_larger_than_the_device_is_decoded_once(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     const test_array array = {.rank = 2,
                               .shape = {512, 512},
                               .chunk = {512, 512},
                               .is_deflated = true};
-    slc_rewrite_options options = options_of(self);
+    slc_rewrite_options options = test_rewrite_options(self);
     slc_rewrite_result result;
     test_rewrite_put(self->in, "/x", &array);
     options.run.vram_bytes = 512 << 10;
@@ -395,9 +362,9 @@ static void a_chunk_larger_than_the_device_is_decoded_once(void **state) {
 }
 
 /* What is named as smallest works, and one byte less does not. */
-static void try_smallest(const place *self, const char *filter) {
+static void try_smallest(const test_way *self, const char *filter) {
     const test_array array = {.rank = 2, .shape = {300, 200}, .chunk = {30, 200}};
-    slc_rewrite_options options = options_of(self);
+    slc_rewrite_options options = test_rewrite_options(self);
     slc_rewrite_result result;
     options.form.filters = true;
     TEST_OK(slc_h5_filter_parse(filter, &options.form.filter));
@@ -432,9 +399,9 @@ static void the_smallest_budgets_work(void **state) {
 }
 
 static void slices_are_taken_before(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     const test_array array = {.rank = 3, .shape = {20, 30, 7}, .chunk = {4, 8, 7}};
-    slc_rewrite_options options = options_of(self);
+    slc_rewrite_options options = test_rewrite_options(self);
     slc_rewrite_result result;
     test_rewrite_put(self->in, "/x", &array);
     TEST_OK(slc_slice_parse("[::-3, 5:25:4, 2]", &options.in.slice));
@@ -453,9 +420,9 @@ static void slices_are_taken_before(void **state) {
 }
 
 static void elements_become_another_type(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     const test_array array = {.rank = 2, .shape = {30, 20}, .chunk = {7, 20}};
-    slc_rewrite_options options = options_of(self);
+    slc_rewrite_options options = test_rewrite_options(self);
     slc_rewrite_result result;
     test_rewrite_put(self->in, "/x", &array);
     options.converts = true;
@@ -478,9 +445,9 @@ static void elements_become_another_type(void **state) {
 }
 
 static void wrong_wishes_are_named(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     const test_array array = {.rank = 2, .shape = {3, 4}};
-    slc_rewrite_options options = options_of(self);
+    slc_rewrite_options options = test_rewrite_options(self);
     slc_rewrite_result result;
     test_rewrite_put(self->in, "/x", &array);
     options.n_axes = 2;
@@ -494,7 +461,7 @@ static void wrong_wishes_are_named(void **state) {
     TEST_FAILS(slc_rewrite_run(&options, &result), SLC_ERROR_ARGUMENT, "--chunk names 1 dimension");
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, make, remove_place)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, test_way_create, test_way_destroy)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -5,43 +5,11 @@
 
 #include "tests/support/test_rewritten.h"
 
-typedef struct place {
-    char directory[TEST_PATH_BYTES];
-    char in[TEST_PATH_BYTES], out[TEST_PATH_BYTES];
-} place;
-
-static int make(void **state) {
-    place *self = test_allocate((int64_t)sizeof *self);
-    test_directory_create(self->directory);
-    test_join(self->directory, "in.h5", self->in);
-    test_join(self->directory, "out.h5", self->out);
-    *state = self;
-    return 0;
-}
-
-static int remove_place(void **state) {
-    place *self = *state;
-    test_directory_remove(self->directory);
-    free(self);
-    return 0;
-}
-
-static slc_rewrite_options options_of(const place *self) {
-    return (slc_rewrite_options){.in = {.path = self->in, .dataset = "/x"},
-                                 .out_path = self->out,
-                                 .out = "/g/y",
-                                 .run = {.vram_bytes = 64 << 20,
-                                         .ram_bytes = 64 << 20,
-                                         .device = SLC_CHOOSE_HOST,
-                                         .n_threads = 2,
-                                         .overwrite = true}};
-}
-
 /* A list of scales that is none, here one of numbers, is no reason to refuse the data. */
 static void a_list_of_no_scales_is_left_out(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     const test_array array = {.rank = 2, .shape = {30, 20}};
-    const slc_rewrite_options options = options_of(self);
+    const slc_rewrite_options options = test_rewrite_options(self);
     slc_rewrite_result result;
     const hsize_t rank = 2;
     int numbers[] = {1, 2};
@@ -79,9 +47,9 @@ static haddr_t address_of(hid_t file, const char *name) {
 /* With what else is in the group: links by name stay links, a second name of the data is one of the
  * result. */
 static void links_stay_links(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     const test_array array = {.rank = 2, .shape = {30, 20}};
-    slc_rewrite_options options = options_of(self);
+    slc_rewrite_options options = test_rewrite_options(self);
     slc_rewrite_result result;
     char target[8];
     test_rewrite_put(self->in, "/x", &array);
@@ -115,9 +83,9 @@ static void links_stay_links(void **state) {
 
 /* An object beside the data that HDF5 cannot read is the input's fault. */
 static void a_damaged_neighbour_is_named(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     const test_array array = {.rank = 2, .shape = {30, 20}};
-    slc_rewrite_options options = options_of(self);
+    slc_rewrite_options options = test_rewrite_options(self);
     slc_rewrite_result result;
     test_rewrite_put(self->in, "/x", &array);
     test_rewrite_put(self->in, "/broken", &array);
@@ -136,7 +104,7 @@ static void a_damaged_neighbour_is_named(void **state) {
     assert_int_equal(test_directory_count(self->directory), 1);
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, make, remove_place)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, test_way_create, test_way_destroy)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -70,7 +70,7 @@ static void a_folder_is_synced_where_it_is_there(void **state) {
     test_directory_remove(directory);
 }
 
-static void bytes_are_written_at_their_place(void **state) {
+static void bytes_are_written_and_read_at_their_place(void **state) {
     (void)state;
     char directory[TEST_PATH_BYTES];
     char path[TEST_PATH_BYTES];
@@ -88,6 +88,14 @@ static void bytes_are_written_at_their_place(void **state) {
     assert_memory_equal(bytes, "01234567xyz", 11);
     free(bytes);
     const int read_only = open(path, O_RDONLY);
+    char read[4] = "....";
+    assert_int_equal(slci_read_at(read_only, read, 3, 6), 3);
+    assert_memory_equal(read, "67x.", 4);
+    assert_int_equal(slci_read_at(read_only, read, 4, 9), 2);
+    assert_memory_equal(read, "yzx.", 4);
+    assert_int_equal(slci_read_at(read_only, read, 4, 11), 0);
+    assert_int_equal(slci_read_at(-1, read, 1, 0), -1);
+    assert_int_equal(errno, EBADF);
     assert_int_equal(slci_write_at(read_only, "x", 1, 0), -1);
     assert_int_equal(errno, EBADF);
     assert_int_equal(close(read_only), 0);
@@ -96,7 +104,7 @@ static void bytes_are_written_at_their_place(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_are_written_at_their_place),
+        cmocka_unit_test(bytes_are_written_and_read_at_their_place),
         cmocka_unit_test(a_stamp_tells_files_apart),
         cmocka_unit_test(the_folder_of_a_name),
         cmocka_unit_test(a_folder_is_synced_where_it_is_there),

@@ -272,7 +272,7 @@ static void expect_slice(const dataset *self, slc_source *source, uint64_t *rand
     slc_source_destroy(sliced);
 }
 
-void test_random_h5_reads(const char *path, uint64_t seed, int64_t n) {
+static void check_reads(const char *path, uint64_t seed, int64_t n) {
     uint64_t random = seed;
     print_message("seed %" PRIu64 "\n", seed);
     for (int64_t k = 0; k < n; k++) {
@@ -359,7 +359,7 @@ static slc_h5_filter random_filter(uint64_t *random) {
     return filter;
 }
 
-void test_random_h5_writes(const char *path, uint64_t seed, int64_t n) {
+static void check_writes(const char *path, uint64_t seed, int64_t n) {
     static const slc_dtype dtypes[] = {SLC_I8,  SLC_U16, SLC_I32, SLC_U64,
                                        SLC_F32, SLC_F64, SLC_C64, SLC_C128};
     uint64_t random = seed;
@@ -398,4 +398,45 @@ void test_random_h5_writes(const char *path, uint64_t seed, int64_t n) {
         free(values);
     }
     slc_pool_destroy(pool);
+}
+
+/* ---- cases ------------------------------------------------------------------------------------ */
+
+typedef struct random_case {
+    const test_random_h5 *wanted;
+    test_place *place;
+} random_case;
+
+static int make(void **state) {
+    random_case *self = *state;
+    void *place = NULL;
+    self->place = test_place_create(&place, "a.h5");
+    return 0;
+}
+
+static int destroy(void **state) {
+    void *place = ((random_case *)*state)->place;
+    return test_place_destroy(&place);
+}
+
+static void slices_are_read_as_hdf5_reads(void **state) {
+    const random_case *self = *state;
+    check_reads(self->place->path, self->wanted->read_seed, self->wanted->n_read);
+}
+
+static void what_is_written_is_read_by_hdf5(void **state) {
+    const random_case *self = *state;
+    check_writes(self->place->path, self->wanted->write_seed, self->wanted->n_written);
+}
+
+#define CASE(function) cmocka_unit_test_prestate_setup_teardown(function, make, destroy, &self)
+
+int test_random_h5_run(const test_random_h5 *wanted) {
+    random_case self = {.wanted = wanted};
+    (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    const struct CMUnitTest tests[] = {
+        CASE(slices_are_read_as_hdf5_reads),
+        CASE(what_is_written_is_read_by_hdf5),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

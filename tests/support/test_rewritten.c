@@ -155,3 +155,14 @@ void test_expect_same_files(const char *a, const char *b) {
     free(bytes[0]);
     free(bytes[1]);
 }
+
+slc_rewrite_options test_rewrite_options(const test_way *way) {
+    return (slc_rewrite_options){.in = {.path = way->in, .dataset = "/x"},
+                                 .out_path = way->out,
+                                 .out = "/g/y",
+                                 .run = {.vram_bytes = 64 << 20,
+                                         .ram_bytes = 64 << 20,
+                                         .device = SLC_CHOOSE_HOST,
+                                         .n_threads = 2,
+                                         .overwrite = true}};
+}

@@ -6,6 +6,7 @@
 #ifndef SLC_TESTS_SUPPORT_TEST_REWRITTEN_H
 #define SLC_TESTS_SUPPORT_TEST_REWRITTEN_H
 
+#include "app/rewrite.h"
 #include "core/layout.h"
 #include "tests/support/test_support.h"
 
@@ -16,6 +17,9 @@ typedef struct test_array {
     int64_t chunk[SLC_MAX_RANK]; /* zeros: contiguous */
     bool is_deflated;
 } test_array;
+
+/* From /x of way->in to /g/y of way->out, on two threads of the host, over whatever is there. */
+slc_rewrite_options test_rewrite_options(const test_way *way);
 
 /* The element at `index` [rank]: the number of the place in C order. */
 int32_t test_rewrite_value(const test_array *array, const int64_t *index);

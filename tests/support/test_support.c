@@ -66,6 +66,23 @@ int test_place_destroy(void **state) {
     return 0;
 }
 
+int test_way_create(void **state) {
+    test_way *self = test_allocate((int64_t)sizeof *self);
+    test_directory_create(self->directory);
+    test_join(self->directory, "in.h5", self->in);
+    test_join(self->directory, "out.h5", self->out);
+    test_join(self->directory, "other.h5", self->other);
+    *state = self;
+    return 0;
+}
+
+int test_way_destroy(void **state) {
+    test_way *self = *state;
+    test_directory_remove(self->directory);
+    free(self);
+    return 0;
+}
+
 bool test_shared_path(const char *relative, char path[TEST_PATH_BYTES]) {
     const char *shared = getenv("SLUICE_SHARED");
     test_join(shared != NULL ? shared : SLC_TEST_SOURCE_DIR "/../shared", relative, path);
