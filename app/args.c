@@ -228,6 +228,9 @@ void slci_args_help(FILE *out, const slci_arg_table *tables, int n_tables) {
     for (int t = 0; t < n_tables; t++) {
         for (int i = 0; i < tables[t].n_args; i++) {
             const slci_arg *arg = &tables[t].args[i];
+            if (arg->help == NULL) {
+                continue;
+            }
             if (arg->name == NULL) {
                 (void)fprintf(out, "\n%s:\n", arg->help);
                 continue;

@@ -31,7 +31,7 @@ typedef struct slci_arg {
     const char *name;      /* without the two dashes */
     char letter;           /* 'o' for -o; 0: none */
     const char *value;     /* "ANGLE"; NULL: the option is a flag and sets a bool */
-    const char *help;      /* with the default; wrapped to the width of the terminal */
+    const char *help;      /* with the default; wrapped to the terminal; NULL: not listed */
     size_t offset;         /* of the value in the table's target */
     slci_arg_parse parse;  /* NULL for a flag */
     slci_arg_parse second; /* reads one more word if that is digits only; usually NULL */

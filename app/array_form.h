@@ -32,6 +32,8 @@ typedef struct slc_array_form {
 typedef struct slc_array_stored {
     int64_t chunk[SLC_MAX_RANK]; /* zeros: none */
     slc_h5_filter filter;
+    int n_encoders;       /* threads that encode, as far as --ram has room for them */
+    int n_threads;        /* that there are */
     int64_t bytes;        /* of all elements in the file */
     int64_t n_chunks;     /* that were encoded; of these, */
     int64_t n_taken_back; /* those that a run which is resumed had encoded, */

@@ -41,6 +41,9 @@ void slci_array_close(slci_array *array); /* also one of zeros */
  * (slci_machine_hold). */
 void slci_array_hold(const slci_array *array, slci_machine *machine);
 
+/* The same for a source of io/h5_array.h. */
+void slci_array_hold_reader(const slc_source *file, slci_machine *machine);
+
 /* Steps of dimension d of `source` that a natural unit has; 0: there are no units. */
 int64_t slci_array_unit(const slci_array *array, int d);
 

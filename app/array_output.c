@@ -9,6 +9,9 @@
 /* Chunks under way may take this part of what is left of --ram, where fewer of them work too. */
 #define MEMORY_SHARE 4
 
+/* What is not worth another plan. */
+#define LITTLE_BYTES (INT64_C(1) << 20)
+
 /* ---- what is asked for ------------------------------------------------------------------------ */
 
 static bool is_chunked(const slc_h5_array_output *file) {
@@ -58,6 +61,24 @@ static int64_t bytes_with(const slci_array_output *self, int64_t memory_bytes) {
     return slc_h5_array_output_bytes(&file);
 }
 
+/* What all threads need at least. */
+static int64_t bytes_with_all(const slci_array_output *self) {
+    const int64_t usual = bytes_with(self, 0);
+    int64_t low = 1;
+    int64_t high = usual;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        slc_h5_array_output file = self->file;
+        file.memory_bytes = middle;
+        if (slc_h5_array_output_encoders(&file) == slc_pool_size(self->file.pool)) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
 static int64_t least_bytes(const slci_array_output *self) {
     return bytes_with(self, 1);
 }
@@ -68,20 +89,29 @@ void slci_array_output_hold(slci_array_output *self, slci_machine *machine) {
     if (usual == 0) {
         return;
     }
-    const int64_t share = slc_max_i64(slci_machine_left_bytes(machine) / MEMORY_SHARE, 1);
-    self->file.memory_bytes = slc_min_i64(usual, share);
+    const int64_t left = slc_max_i64(slci_machine_left_bytes(machine), 1);
+    const int64_t share = slc_max_i64(left / MEMORY_SHARE, 1);
+    /* All threads are worth more than a share. */
+    const int64_t all = bytes_with_all(self);
+    const int64_t wanted = all > share && all <= left / 2 ? all : share;
+    self->file.memory_bytes = slc_min_i64(usual, wanted);
     const int64_t bytes = bytes_with(self, self->file.memory_bytes);
     self->held_bytes = slci_machine_hold(machine, bytes, "encoding chunks") ? bytes : 0;
 }
 
+int64_t slci_array_output_spare(const slci_array_output *self) {
+    return slc_max_i64(self->held_bytes - least_bytes(self), 0);
+}
+
 bool slci_array_output_shrink(slci_array_output *self, slci_machine *machine) {
-    const int64_t least = least_bytes(self);
-    if (self->held_bytes <= least) {
+    const int64_t spare = slci_array_output_spare(self);
+    if (spare == 0) {
         return false;
     }
-    slc_budget_release(machine->budget, SLC_SPACE_HOST, self->held_bytes - least);
-    self->held_bytes = least;
-    self->file.memory_bytes = least;
+    self->file.memory_bytes = self->held_bytes - (spare > LITTLE_BYTES ? spare / 2 : spare);
+    const int64_t bytes = bytes_with(self, self->file.memory_bytes);
+    slc_budget_release(machine->budget, SLC_SPACE_HOST, self->held_bytes - bytes);
+    self->held_bytes = bytes;
     return true;
 }
 
@@ -90,7 +120,7 @@ bool slci_array_output_shrink(slci_array_output *self, slci_machine *machine) {
 double slci_array_output_rate(const slci_array_output *self, const slci_machine *machine) {
     const double written = machine->rates.write_bytes_per_s;
     const double encoded = slc_h5_filter_bytes_per_s(&self->file.filter);
-    const double all = encoded * slc_pool_size(machine->pool);
+    const double all = encoded * slc_h5_array_output_encoders(&self->file);
     return encoded > 0 && (written <= 0 || all < written) ? all : written;
 }
 
@@ -110,6 +140,8 @@ void slci_array_output_add_to(const slci_array_output *self, slc_fingerprint *pr
 slc_array_stored slci_array_output_stored(const slci_array_output *self, const slc_sink *sink) {
     slc_array_stored stored = {.filter = self->file.filter};
     memcpy(stored.chunk, self->file.chunk, sizeof stored.chunk);
+    stored.n_encoders = slc_h5_array_output_encoders(&self->file);
+    stored.n_threads = self->file.pool != NULL ? slc_pool_size(self->file.pool) : 1;
     if (sink != NULL) {
         const slc_h5_array_written written = slc_h5_array_get_written(sink);
         stored.bytes = written.stored_bytes;
@@ -128,6 +160,7 @@ void slci_stats_stored(slci_json *json, const slc_array_stored *stored, int64_t 
     slci_json_text(json, "filter", filter);
     slci_json_i64(json, "stored_bytes", stored->bytes);
     slci_json_f64(json, "ratio", stored->bytes > 0 ? (double)bytes / (double)stored->bytes : 0);
+    slci_json_i64(json, "encoders", stored->n_encoders);
     slci_json_i64(json, "chunks_encoded", stored->n_chunks);
     slci_json_i64(json, "chunks_taken_back", stored->n_taken_back);
     slci_json_i64(json, "chunks_in_parts", stored->n_cut);
@@ -140,5 +173,11 @@ void slci_stats_filter_line(FILE *out, const slc_array_stored *stored) {
     slc_h5_filter_print(&stored->filter, filter);
     if (stored->filter.kind != SLC_H5_FILTER_NONE || stored->filter.has_checksum) {
         (void)fprintf(out, "  %-22s %s\n", "its chunks are", filter);
+    }
+    if (stored->n_encoders > 0) {
+        (void)fprintf(out, "  %-22s %d of %d threads%s\n", "encoded by", stored->n_encoders,
+                      stored->n_threads,
+                      stored->n_encoders < stored->n_threads ? ", since --ram has no room for more"
+                                                             : "");
     }
 }

@@ -38,7 +38,10 @@ SLC_MUST_USE slc_status slci_array_output_settle(slci_array_output *self,
  * part of the budget, and the least that works otherwise (slci_machine_hold). */
 void slci_array_output_hold(slci_array_output *self, slci_machine *machine);
 
-/* Gives back what is more than the least that works; false where that is nothing. */
+/* Of that, what is more than the least that works. */
+int64_t slci_array_output_spare(const slci_array_output *self);
+
+/* Gives back half of it; false where it is nothing. */
 bool slci_array_output_shrink(slci_array_output *self, slci_machine *machine);
 
 /* Bytes a second that the result can be written at, for the planner: `write_bytes_per_s` of the machine

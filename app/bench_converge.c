@@ -104,6 +104,7 @@ static slc_status run_once(roots *self, slc_device *device, double *seconds, int
     execution.request.force_tile[0] = TILE_NUMBERS;
     execution.request.max_slots = SLOTS;
     execution.request.no_tier = true;
+    execution.request.reads_in_place = false; /* the device without loops has memory of its own */
     execution.engine.device = device;
     execution.engine.bindings = self->bindings;
     slc_plan plan;

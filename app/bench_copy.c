@@ -266,11 +266,7 @@ static slc_status run_cases(bench *self) {
             run->progress(run->progress_context, "copying", "", i, n_cases);
         }
         const slc_status status = end_case(self, run_case(self, &copy_cases[i]));
-        if (status == SLC_ERROR_MEMORY) {
-            slci_bench_omit(self->result, "%s: %s", copy_cases[i].what, slc_status_message());
-        } else if (status != SLC_OK) {
-            return status;
-        }
+        SLC_TRY(slci_bench_or_omit(self->result, status, copy_cases[i].what));
     }
     return SLC_OK;
 }

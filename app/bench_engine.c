@@ -102,10 +102,9 @@ bool slci_bench_is_sound(const slci_bench_result *result, char *why, size_t why_
     return true;
 }
 
-/* What does not fit this machine or its budgets is left out and said; all else ends the run. */
-static slc_status or_omit(bench *self, slc_status status, const char *what) {
+slc_status slci_bench_or_omit(slci_bench_result *result, slc_status status, const char *what) {
     if (status == SLC_ERROR_NO_PLAN || status == SLC_ERROR_MEMORY) {
-        slci_bench_omit(self->result, "%s: %s", what, slc_status_message());
+        slci_bench_omit(result, "%s: %s", what, slc_status_message());
         return SLC_OK;
     }
     return status;
@@ -186,9 +185,9 @@ typedef struct pair {
     slci_copy_result engine; /* the best one */
 } pair;
 
-static slc_status run_pair(bench *self, slci_copy_job *job, pair *out) {
+static slc_status run_pair(bench *self, slci_copy_job *job, int n_repeats, pair *out) {
     pair best = {.engine_seconds = INFINITY, .loop_seconds = INFINITY};
-    for (int i = 0; i < self->n_repeats; i++) {
+    for (int i = 0; i < n_repeats; i++) {
         SLC_TRY(check_cancel(self));
         slci_copy_result engine;
         SLC_TRY(slci_copy_job_run(job, &engine));
@@ -240,7 +239,7 @@ static void add_pair(bench *self, const slci_copy_job *job, const pair *best) {
     if (job->tile_bytes >= 8 * MIB || overhead_goal(job->tile_bytes) > 0) {
         figure.limit = 1e-9 * both / best->loop_seconds;
         figure.goal = overhead_goal(job->tile_bytes);
-        figure.may_pass = figure.goal <= 0;
+        figure.may_pass = true; /* by hand each tile is copied alone */
         figure.note[0] = '\0';
         (void)slci_print(figure.what, sizeof figure.what, "engine overhead, %s tiles", size);
         (void)slci_print(figure.limit_is, sizeof figure.limit_is, "loop by hand, %d slots",
@@ -260,12 +259,14 @@ static slc_status measure_copies(bench *self) {
                              .tile_bytes = sizes[s],
                              .n_tiles = tiles_for(self, sizes[s])};
         pair best = {.engine_seconds = 0};
-        const slc_status status = run_pair(self, &job, &best);
+        /* What has a goal of a few per cent needs more tries. */
+        const int n_repeats = (overhead_goal(sizes[s]) > 0 ? 2 : 1) * self->n_repeats;
+        const slc_status status = run_pair(self, &job, n_repeats, &best);
         char size[32];
         char what[64];
         size_text(sizes[s], size, sizeof size);
         (void)slci_print(what, sizeof what, "tiles of %s", size);
-        SLC_TRY(or_omit(self, status, what));
+        SLC_TRY(slci_bench_or_omit(self->result, status, what));
         if (status == SLC_OK) {
             add_pair(self, &job, &best);
         }
@@ -328,7 +329,8 @@ static void add_ram(bench *self, const ram *memory, double copy_seconds,
                                 .unit = "GB/s",
                                 .measured = 1e-9 * bytes / engine->report.seconds_total,
                                 .limit = 1e-9 * fmin(bus, twice),
-                                .goal = GOAL_RAM};
+                                .goal = GOAL_RAM,
+                                .may_pass = true}; /* memcpy fetches each line that it fills */
     (void)slci_print(figure.limit_is, sizeof figure.limit_is, "%s",
                      bus < twice ? "half of the bus both ways"
                                  : "half of a copy in RAM, all threads");
@@ -381,7 +383,7 @@ static slc_status measure_ram(bench *self) {
         status = run_ram(self, &memory);
     }
     give_ram(self, &memory);
-    return or_omit(self, status, "RAM to RAM");
+    return slci_bench_or_omit(self->result, status, "RAM to RAM");
 }
 
 /* ---- the imaging job --------------------------------------------------------------------------- */
@@ -407,7 +409,7 @@ static slc_status measure_image(bench *self) {
     say(self, "imaging", 0);
     slci_bench_image image;
     const slc_status status = slci_bench_image_run(self->options, &self->machine, &image);
-    SLC_TRY(or_omit(self, status, "imaging"));
+    SLC_TRY(slci_bench_or_omit(self->result, status, "imaging"));
     if (status == SLC_OK) {
         slci_bench_figure figure = {.limit_is = "the same with everything resident",
                                     .unit = "Gpairs/s",
@@ -438,7 +440,7 @@ static slc_status measure_sparse(bench *self) {
     const bool is_cuda = self->machine.device->kind == SLC_DEVICE_CUDA;
     slci_bench_sparse sparse;
     const slc_status status = slci_bench_sparse_run(self->options, &self->machine, &sparse);
-    SLC_TRY(or_omit(self, status, "gather"));
+    SLC_TRY(slci_bench_or_omit(self->result, status, "gather"));
     for (int i = 0; status == SLC_OK && i < sparse.n; i++) {
         const slci_bench_sparse_at *at = &sparse.at[i];
         slci_bench_figure figure = {.limit_is = "a bare kernel, in no order, on the same array",
@@ -477,7 +479,7 @@ static slc_status measure_choice(bench *self) {
     say(self, "gathering, mapped and streamed", 0);
     slci_bench_choice choice;
     const slc_status status = slci_bench_choice_run(self->options, &self->machine, &choice);
-    SLC_TRY(or_omit(self, status, "mapped or streamed"));
+    SLC_TRY(slci_bench_or_omit(self->result, status, "mapped or streamed"));
     for (int i = 0; status == SLC_OK && i < SLCI_BENCH_CHOICES; i++) {
         add_choice(self, &choice, &choice.at[i]);
     }
@@ -490,7 +492,7 @@ static slc_status measure_converge(bench *self) {
     say(self, "loops until done", 0);
     slci_bench_converge converge;
     const slc_status status = slci_bench_converge_run(self->options, &self->machine, &converge);
-    SLC_TRY(or_omit(self, status, "loops"));
+    SLC_TRY(slci_bench_or_omit(self->result, status, "loops"));
     if (status == SLC_OK) {
         slci_bench_figure figure = {.limit_is = "the host looks at a flag each round",
                                     .unit = "rounds/s",

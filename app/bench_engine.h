@@ -18,10 +18,11 @@ extern "C" {
 #endif
 
 typedef struct slci_bench_options {
-    slc_run_options run; /* budgets, device, threads, whom to tell */
-    const char *folder;  /* for the data set of the imaging job, removed afterwards */
-    bool is_quick;       /* an eighth of the bytes, once instead of three times */
-    int64_t array_bytes; /* of what `bench io` measures with; 0: its own choice */
+    slc_run_options run;    /* budgets, device, threads, whom to tell */
+    const char *folder;     /* for the data set of the imaging job, removed afterwards */
+    bool is_quick;          /* an eighth of the bytes, once instead of three times */
+    int64_t array_bytes;    /* of what `bench io` measures with; 0: its own choice */
+    int64_t n_visibilities; /* of the job that `bench direct` times; 0: its own choice */
 } slci_bench_options;
 
 /* Both in the same unit; more is better. */
@@ -57,6 +58,11 @@ typedef struct slci_bench_result {
 /* What no longer fits is left out. */
 void slci_bench_add(slci_bench_result *result, const slci_bench_figure *figure);
 SLC_PRINTF(2, 3) void slci_bench_omit(slci_bench_result *result, const char *format, ...);
+
+/* What does not fit this machine or its budgets, SLC_ERROR_NO_PLAN or SLC_ERROR_MEMORY, is left out and
+ * said, and SLC_OK comes back; all else comes back as it is. */
+SLC_MUST_USE slc_status slci_bench_or_omit(slci_bench_result *result, slc_status status,
+                                           const char *what);
 
 /* False where figures contradict one another: the machine was busy with something else for a part of
  * the time, and none of them can be relied on. `why` says in one line what does. */

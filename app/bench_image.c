@@ -7,14 +7,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "app/bench_folder.h"
-#include "app/image.h"
-#include "io/outfile.h"
 #include "io/simulate.h"
 
 #define CUDA_ROWS 2000000
 #define CUDA_CHANNELS 4
-#define CUDA_PIXELS 512
+#define CUDA_PIXELS 1536
 #define HOST_ROWS 200000
 #define HOST_CHANNELS 16
 #define HOST_PIXELS 96
@@ -24,24 +21,14 @@
 #define SAMPLE_BYTES (8 + 4)
 #define VRAM_SHARE 16
 
-typedef struct bench_set {
-    slci_bench_folder folder;
-    char path[SLC_PATH_BYTES + 16];
-    int64_t n_rows, n_channels, n_pixels;
-    double *image; /* [n_pixels, n_pixels], thrown away */
-} bench_set;
-
-static slc_status make_set(const slci_bench_options *options, const slci_machine *machine,
-                           bench_set *set) {
-    const bool is_cuda = machine->device->kind == SLC_DEVICE_CUDA;
-    set->n_rows = is_cuda ? CUDA_ROWS : HOST_ROWS;
-    set->n_channels = is_cuda ? CUDA_CHANNELS : HOST_CHANNELS;
-    set->n_pixels = is_cuda ? CUDA_PIXELS : HOST_PIXELS;
+slc_status slci_bench_set_make(const slci_bench_options *options, const slci_machine *machine,
+                               slci_bench_set *set) {
     SLC_TRY(slci_bench_folder_make(options->folder, &set->folder));
     (void)snprintf(set->path, sizeof set->path, "%s/set.uvh5", set->folder.path);
     slc_simulate_options simulate = {.path = set->path,
                                      .n_rows = set->n_rows,
                                      .n_channels = set->n_channels,
+                                     .freq_hz = set->freq_hz,
                                      .n_polarisations = 1,
                                      .pool = machine->pool,
                                      .cancel = options->run.cancel};
@@ -51,7 +38,7 @@ static slc_status make_set(const slci_bench_options *options, const slci_machine
     return set->image != NULL ? SLC_OK : SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the image");
 }
 
-static void remove_set(bench_set *set) {
+void slci_bench_set_remove(slci_bench_set *set) {
     free(set->image);
     if (set->path[0] != '\0') {
         (void)unlink(set->path);
@@ -59,8 +46,8 @@ static void remove_set(bench_set *set) {
     slci_bench_folder_remove(&set->folder);
 }
 
-static slc_status run_image(const slci_bench_options *options, const bench_set *set,
-                            int64_t vram_bytes, slc_image_result *result) {
+slc_status slci_bench_set_image(const slci_bench_options *options, const slci_bench_set *set,
+                                int64_t vram_bytes, slc_image_result *result) {
     const char *const inputs[] = {set->path};
     slc_image_options image;
     slc_image_options_init(&image);
@@ -75,7 +62,7 @@ static slc_status run_image(const slci_bench_options *options, const bench_set *
     return slc_image_run(&image, result);
 }
 
-static slc_status run_both(const slci_bench_options *options, const bench_set *set,
+static slc_status run_both(const slci_bench_options *options, const slci_bench_set *set,
                            slci_bench_image *out) {
     slci_bench_image best = {.small_seconds = INFINITY, .resident_seconds = INFINITY};
     best.data_bytes = set->n_rows * (ROW_BYTES + set->n_channels * SAMPLE_BYTES);
@@ -84,13 +71,13 @@ static slc_status run_both(const slci_bench_options *options, const bench_set *s
                  (double)set->n_pixels;
     for (int i = 0; i < (options->is_quick ? 1 : 3); i++) {
         slc_image_result result;
-        SLC_TRY(run_image(options, set, best.vram_bytes, &result));
+        SLC_TRY(slci_bench_set_image(options, set, best.vram_bytes, &result));
         if (result.report.seconds_total < best.small_seconds) {
             best.small_seconds = result.report.seconds_total;
             best.small_planned = result.plan.seconds_total;
             best.overlap = slc_engine_overlap(&result.report);
         }
-        SLC_TRY(run_image(options, set, options->run.vram_bytes, &result));
+        SLC_TRY(slci_bench_set_image(options, set, options->run.vram_bytes, &result));
         if (result.report.seconds_total < best.resident_seconds) {
             best.resident_seconds = result.report.seconds_total;
             best.resident_planned = result.plan.seconds_total;
@@ -102,11 +89,14 @@ static slc_status run_both(const slci_bench_options *options, const bench_set *s
 
 slc_status slci_bench_image_run(const slci_bench_options *options, const slci_machine *machine,
                                 slci_bench_image *out) {
-    bench_set set = {.n_rows = 0};
-    slc_status status = make_set(options, machine, &set);
+    const bool is_cuda = machine->device->kind == SLC_DEVICE_CUDA;
+    slci_bench_set set = {.n_rows = is_cuda ? CUDA_ROWS : HOST_ROWS,
+                          .n_channels = is_cuda ? CUDA_CHANNELS : HOST_CHANNELS,
+                          .n_pixels = is_cuda ? CUDA_PIXELS : HOST_PIXELS};
+    slc_status status = slci_bench_set_make(options, machine, &set);
     if (status == SLC_OK) {
         status = run_both(options, &set, out);
     }
-    remove_set(&set);
+    slci_bench_set_remove(&set);
     return status;
 }

@@ -1,5 +1,5 @@
-/* The imaging job under a sixteenth of its data's size against the same with everything resident.
- * Internal to app.
+/* A simulated set of visibilities and the imaging job on it: under a sixteenth of its data's size
+ * against the same with everything resident, or once. Internal to app.
  *
  *     SLC_TRY(slci_bench_image_run(&options, &machine, &image));
  */
@@ -7,7 +7,10 @@
 #define SLC_APP_BENCH_IMAGE_H
 
 #include "app/bench_engine.h"
+#include "app/bench_folder.h"
+#include "app/image.h"
 #include "app/machine.h"
+#include "io/outfile.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,6 +28,25 @@ typedef struct slci_bench_image {
  * the job opens a device of its own. Every status can come back. */
 SLC_MUST_USE slc_status slci_bench_image_run(const slci_bench_options *options,
                                              const slci_machine *machine, slci_bench_image *out);
+
+/* A simulated set, and room for its picture. The caller says how large they are. */
+typedef struct slci_bench_set {
+    int64_t n_rows, n_channels, n_pixels;
+    double freq_hz; /* of the first channel; 0: the array's own */
+    slci_bench_folder folder;
+    char path[SLC_PATH_BYTES + 16];
+    double *image; /* [n_pixels, n_pixels], thrown away */
+} slci_bench_set;
+
+/* What is made is removed by slci_bench_set_remove either way. The machine's pool simulates. */
+SLC_MUST_USE slc_status slci_bench_set_make(const slci_bench_options *options,
+                                            const slci_machine *machine, slci_bench_set *set);
+void slci_bench_set_remove(slci_bench_set *set);
+
+/* Images it; the job opens a device of its own. Every status can come back. */
+SLC_MUST_USE slc_status slci_bench_set_image(const slci_bench_options *options,
+                                             const slci_bench_set *set, int64_t vram_bytes,
+                                             slc_image_result *result);
 
 #ifdef __cplusplus
 }

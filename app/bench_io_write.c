@@ -57,9 +57,7 @@ static slc_status write_by_library(void *context) {
                              .chunk = SLCI_BENCH_IO_CHUNK};
     slci_h5_bench_file *file = NULL;
     SLC_TRY(slci_h5_bench_create(&set, &file));
-    const slc_status status = slci_h5_bench_write(file, 0, one->n_rows, one->self->rows);
-    slci_h5_bench_close(file);
-    return status;
+    return slci_h5_bench_end(file, slci_h5_bench_write(file, 0, one->n_rows, one->self->rows));
 }
 
 /* Runs it without a word. SLC_ERROR_UNSUPPORTED with a clause where it cannot be run, or fails. */
@@ -173,12 +171,7 @@ slc_status slci_bench_io_repack(slci_bench_io_run *self, const slci_bench_io_kin
     SLC_TRY(measure_tool(&one, &tool_seconds));
     for (int k = 0; k < n_kinds; k++) {
         one.kind = kinds[k];
-        const slc_status status = measure_kind(&one, tool_seconds);
-        if (status == SLC_ERROR_NO_PLAN || status == SLC_ERROR_MEMORY) {
-            slci_bench_omit(self->result, "repack: %s", slc_status_message());
-        } else if (status != SLC_OK) {
-            return status;
-        }
+        SLC_TRY(slci_bench_or_omit(self->result, measure_kind(&one, tool_seconds), "repack"));
     }
     return SLC_OK;
 }

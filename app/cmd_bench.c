@@ -1,5 +1,6 @@
-/* `sluice bench engine|copy|io|ladder`: what the engine, strided copies, the reading of archives or the
- * steps of examples/ladder reach on this machine, as a table or as JSON. */
+/* `sluice bench engine|copy|io|direct|ladder`: what the engine, strided copies, the reading of
+ * archives, the direct kernels or the steps of examples/ladder reach on this machine, as a table or as
+ * JSON. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "app/bench_copy.h"
 #include "app/bench_engine.h"
 #include "app/bench_io.h"
+#include "app/cmd_bench_direct.h"
 #include "app/cmd_bench_ladder.h"
 #include "app/cmd_run.h"
 #include "app/json.h"
@@ -19,7 +21,7 @@ typedef struct bench_arguments {
     const char *folder;
     const char *chart_path; /* NULL: none */
     bool is_quick, is_json;
-    int64_t array_bytes;
+    int64_t array_bytes, n_visibilities; /* 0: the default */
     slci_words operands;
 } bench_arguments;
 
@@ -27,6 +29,9 @@ typedef struct bench_arguments {
 
 /* The array has whole chunks of 2 MiB; far less is a slip, such as a missing unit. */
 #define LEAST_ARRAY_BYTES ((int64_t)1 << 20)
+
+/* 15 TB of them. */
+#define MOST_VISIBILITIES INT64_C(1000000000000)
 
 /* `field` is an int64_t. */
 static slc_status parse_array(const char *text, void *field) {
@@ -38,29 +43,115 @@ static slc_status parse_array(const char *text, void *field) {
                           text);
 }
 
-static const slci_arg bench_args[] = {
-    {.help = "Benchmark"},
-    {"quick", 0, NULL, "an eighth of the bytes, once instead of three times", FIELD(is_quick), NULL,
-     NULL},
-    {"json", 0, NULL, "print JSON", FIELD(is_json), NULL, NULL},
-    {"work", 0, "FOLDER",
-     "where files to measure with go, 150 MB at most for the engine and the array's size for io (8 "
-     "times that on a card), removed afterwards (default: /tmp)",
-     FIELD(folder), slci_arg_text, NULL},
-    {"array", 0, "SIZE",
-     "bytes of the array that io measures with, 1M at least (default: 128 MiB a thread, at least "
-     "256 MiB and at most 1 GiB; an eighth of that with --quick)",
-     FIELD(array_bytes), parse_array, NULL},
-    {"chart", 0, "FILE", "write what ladder measures as a bar chart too, a PNG (default: none)",
-     FIELD(chart_path), slci_arg_text, NULL},
+static slc_status parse_visibilities(const char *text, void *field) {
+    return slci_parse_integer(text, 1, MOST_VISIBILITIES, field);
+}
+
+typedef slc_status (*bench_function)(const slci_bench_options *options, slci_bench_result *out);
+
+enum { ENGINE, COPY, IO, DIRECT, LADDER, N_BENCHMARKS };
+
+/* What each has a help text of its own for. */
+typedef struct benchmark {
+    const char *name;
+    bench_function
+        run; /* NULL: it has a table of its own, since its figures build on one another */
+    const char *usage;
+    const char *quick; /* what --quick makes less of */
+} benchmark;
+
+static const benchmark benchmarks[N_BENCHMARKS] = {
+    [ENGINE] =
+        {"engine", slci_bench_engine,
+         "usage: sluice bench engine [options]\n\n"
+         "Measures what the engine reaches on this machine: copies through tiles, between RAM and\n"
+         "RAM, what it adds to a loop written by hand, small tiles, imaging, elements read where\n"
+         "they lie; each figure beside the machine's own limit, measured in the same run.\n",
+         "an eighth of the bytes, a fourth of the arrays that are gathered from, once instead "
+         "of three times"},
+    [COPY] =
+        {"copy", slci_bench_copy,
+         "usage: sluice bench copy [options]\n\n"
+         "Measures strided copies on this machine: slices, reversals and transposes, each beside\n"
+         "a contiguous copy of as many bytes, measured in the same run.\n",
+         "an eighth of each array, half as many rounds"},
+    [IO] = {"io", slci_bench_io,
+            "usage: sluice bench io [options]\n\n"
+            "Measures reading and writing of HDF5 archives on this machine, each figure beside\n"
+            "HDF5's own, the bare file or what one would use instead, measured in the same run.\n",
+            "an eighth of the array, once instead of three times"},
+    [DIRECT] =
+        {"direct", slci_cmd_bench_direct,
+         "usage: sluice bench direct [options]\n\n"
+         "Measures the direct imaging kernels on this machine and how exact they are, each figure\n"
+         "beside the machine's own limit, measured in the same run, and a whole job beside its\n"
+         "kernel.\n",
+         "smaller pictures, each kernel once, a fourth of the whole job"},
+    [LADDER] =
+        {"ladder", NULL,
+         "usage: sluice bench ladder [options]\n\n"
+         "Measures the steps from a plain to a fast direct transform (examples/ladder) on this\n"
+         "machine, each beside the step before and the limit that it runs into, measured in the\n"
+         "same run.\n",
+         "an eighth of the pairs on a card, a thirty-second on the processor"},
 };
 
 static const char bench_usage[] =
-    "usage: sluice bench engine|copy|io|ladder [options]\n\n"
-    "Measures what the engine, strided copies and transposes, HDF5 archives read and written, or\n"
-    "the steps from a plain to a fast direct transform (examples/ladder) reach on this machine,\n"
-    "each figure beside the machine's own limit or what one would use instead, measured in the\n"
-    "same run.\n";
+    "usage: sluice bench engine|copy|io|direct|ladder [options]\n\n"
+    "Measures what the engine, strided copies and transposes, HDF5 archives read and written, the\n"
+    "direct imaging kernels, or the steps from a plain to a fast direct transform\n"
+    "(examples/ladder) reach on this machine, each figure beside the machine's own limit or what\n"
+    "one would use instead, measured in the same run. sluice bench io --help says what holds for\n"
+    "io, and so on.\n";
+
+#define QUICK "quick"
+#define OF(number) (1U << (number))
+#define OF_ALL (OF(N_BENCHMARKS) - 1)
+
+/* An option, and the benchmarks that have it. */
+typedef struct bench_arg {
+    unsigned of;
+    slci_arg arg;
+} bench_arg;
+
+static const bench_arg bench_args[] = {
+    {OF_ALL, {.help = "Benchmark"}},
+    {OF_ALL, {QUICK, 0, NULL, "measure less and sooner", FIELD(is_quick), NULL, NULL}},
+    {OF_ALL, {"json", 0, NULL, "print JSON", FIELD(is_json), NULL, NULL}},
+    {OF(ENGINE) | OF(IO) | OF(DIRECT),
+     {"work", 0, "FOLDER",
+      "where files to measure with go, 150 MB at most for the engine, the array's size for io (8 "
+      "times that on a card), 15 bytes a visibility for direct, removed afterwards (default: /tmp)",
+      FIELD(folder), slci_arg_text, NULL}},
+    {OF(IO),
+     {"array", 0, "SIZE",
+      "bytes of the array that io measures with, 1M at least (default: 128 MiB a thread, at least "
+      "256 MiB and at most 1 GiB; an eighth of that with --quick)",
+      FIELD(array_bytes), parse_array, NULL}},
+    {OF(DIRECT),
+     {"vis", 0, "N",
+      "visibilities of the whole job that direct times (default: as many as its kernel takes 8 s "
+      "for on a card, 2 s on the host, a fourth of that with --quick)",
+      FIELD(n_visibilities), parse_visibilities, NULL}},
+    {OF(LADDER),
+     {"chart", 0, "FILE", "write what ladder measures as a bar chart too, a PNG (default: none)",
+      FIELD(chart_path), slci_arg_text, NULL}},
+};
+
+#define N_BENCH_ARGS ((int)(sizeof bench_args / sizeof bench_args[0]))
+
+/* All options are known to all, so that who gives one to the wrong benchmark is told the right one; the
+ * help has those of the one that is named (NULL: none is). */
+static void choose_rows(const benchmark *named, slci_arg rows[N_BENCH_ARGS]) {
+    for (int i = 0; i < N_BENCH_ARGS; i++) {
+        rows[i] = bench_args[i].arg;
+        if (named != NULL && (bench_args[i].of & OF((unsigned)(named - benchmarks))) == 0) {
+            rows[i].help = NULL;
+        } else if (named != NULL && rows[i].name != NULL && strcmp(rows[i].name, QUICK) == 0) {
+            rows[i].help = named->quick;
+        }
+    }
+}
 
 /* ---- as a table ------------------------------------------------------------------------------- */
 
@@ -153,31 +244,30 @@ static void print_json(const slci_bench_result *result) {
 
 /* ---- the command ------------------------------------------------------------------------------ */
 
-typedef slc_status (*bench_function)(const slci_bench_options *options, slci_bench_result *out);
+/* NULL where none has the name. */
+static const benchmark *find_benchmark(const char *name) {
+    for (int i = 0; i < N_BENCHMARKS; i++) {
+        if (strcmp(benchmarks[i].name, name) == 0) {
+            return &benchmarks[i];
+        }
+    }
+    return NULL;
+}
 
-/* SLC_ERROR_ARGUMENT where the operands name none. */
-static slc_status find_benchmark(const slci_words *operands, bench_function *out) {
-    const char *name = operands->n == 1 ? operands->words[0] : "";
-    if (strcmp(name, "engine") == 0) {
-        *out = slci_bench_engine;
-    } else if (strcmp(name, "copy") == 0) {
-        *out = slci_bench_copy;
-    } else if (strcmp(name, "io") == 0) {
-        *out = slci_bench_io;
-    } else {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "'%.80s' is no benchmark: expected sluice bench engine, copy, io or "
-                        "ladder (sluice bench --help says more)",
-                        operands->n == 0 ? "" : operands->words[operands->n - 1]);
+/* SLC_ERROR_ARGUMENT where an option is another benchmark's. */
+static slc_status check_options(const bench_arguments *arguments, const benchmark *chosen) {
+    if (arguments->chart_path != NULL && chosen != &benchmarks[LADDER]) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--chart: only sluice bench ladder draws one");
+    }
+    if (arguments->array_bytes > 0 && chosen != &benchmarks[IO]) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--array: only sluice bench io measures with one");
+    }
+    if (arguments->n_visibilities > 0 && chosen != &benchmarks[DIRECT]) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--vis: only sluice bench direct has visibilities");
     }
     return SLC_OK;
 }
 
-static bool is_ladder(const slci_words *operands) {
-    return operands->n == 1 && strcmp(operands->words[0], "ladder") == 0;
-}
-
-/* It has a table of its own, since its figures build on one another. */
 static slc_status run_ladder(slci_program *program, bench_arguments *arguments) {
     SLC_TRY(slci_run_begin(program, &arguments->run));
     slci_ladder_request request = {.run = arguments->run.options,
@@ -191,16 +281,16 @@ static slc_status run_ladder(slci_program *program, bench_arguments *arguments) 
 
 static slc_status run_bench(slci_program *program, void *target) {
     bench_arguments *arguments = target;
-    bench_function benchmark = NULL;
-    const bool climbs = is_ladder(&arguments->operands);
-    SLC_TRY(climbs ? SLC_OK : find_benchmark(&arguments->operands, &benchmark));
-    if (arguments->chart_path != NULL && !climbs) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--chart: only sluice bench ladder draws one");
+    const slci_words *operands = &arguments->operands;
+    const benchmark *chosen = operands->n == 1 ? find_benchmark(operands->words[0]) : NULL;
+    if (chosen == NULL) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "'%.80s' is no benchmark: expected sluice bench engine, copy, io, direct "
+                        "or ladder (sluice bench --help says more)",
+                        operands->n == 0 ? "" : operands->words[operands->n - 1]);
     }
-    if (arguments->array_bytes > 0 && benchmark != slci_bench_io) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--array: only sluice bench io measures with one");
-    }
-    if (climbs) {
+    SLC_TRY(check_options(arguments, chosen));
+    if (chosen->run == NULL) {
         return run_ladder(program, arguments);
     }
     if (access(arguments->folder, W_OK | X_OK) != 0) {
@@ -211,10 +301,11 @@ static slc_status run_bench(slci_program *program, void *target) {
     slci_bench_options options = {.run = arguments->run.options,
                                   .folder = arguments->folder,
                                   .is_quick = arguments->is_quick,
-                                  .array_bytes = arguments->array_bytes};
+                                  .array_bytes = arguments->array_bytes,
+                                  .n_visibilities = arguments->n_visibilities};
     options.run.cache_folder = NULL; /* limits are measured in the same run */
     slci_bench_result result;
-    SLC_TRY(benchmark(&options, &result));
+    SLC_TRY(chosen->run(&options, &result));
     slci_progress_finish(&program->progress);
     if (arguments->is_json) {
         print_json(&result);
@@ -226,11 +317,17 @@ static slc_status run_bench(slci_program *program, void *target) {
 
 slc_status slci_cmd_bench(slci_program *program, int argc, char *const *argv) {
     bench_arguments arguments = {.folder = "/tmp"};
+    const benchmark *named = NULL;
+    slci_arg rows[N_BENCH_ARGS];
+    for (int i = 0; i < argc && named == NULL; i++) {
+        named = find_benchmark(argv[i]);
+    }
+    choose_rows(named, rows);
     slci_run_arguments_init(&arguments.run);
     const slci_command command = {
         .name = "sluice bench",
-        .usage = bench_usage,
-        .options = {bench_args, (int)(sizeof bench_args / sizeof bench_args[0]), &arguments},
+        .usage = named != NULL ? named->usage : bench_usage,
+        .options = {rows, N_BENCH_ARGS, &arguments},
         .run_options = slci_machine_arg_table(&arguments.run),
         .operands = &arguments.operands,
         .run = run_bench,

@@ -1,6 +1,4 @@
-/* A step that is wrong has no speed: each makes its picture once, the picture is looked at, and only
- * then the step is timed, unless that first time took so long that it counts by itself. Limits, which
- * no step can pass, are measured in the same run. */
+/* Limits, which no step can pass, are measured in the same run, before the steps. */
 #include "app/cmd_bench_ladder.h"
 
 #include <assert.h>
@@ -10,102 +8,27 @@
 
 #include "app/bar_chart.h"
 #include "app/cmd_file.h"
+#include "app/cmd_ladder.h"
 #include "app/json.h"
-#include "app/machine.h"
 #include "core/print.h"
 #include "core/units.h"
 #include "core/version.h"
-#include "examples/ladder/ladder.h"
 #include "io/png_memory.h"
 
 #define MOST_STEPS 16
 #define MOST_LIMITS 8
-#define N_REPEATS 5
-
-/* A first run that took so long is not repeated. */
-#define LONG_SECONDS 0.5
-
-/* A card's step makes 1.4 · 10^11 pairs, from most of a second down to a few milliseconds; the
- * processor's 10^9. */
-typedef struct extents {
-    int size, n;
-} extents;
-
-static const extents card_extents[] = {{2048, 32768}, {1024, 16384}};
-static const extents host_extents[] = {{512, 4096}, {512, 128}};
-
-typedef struct rung {
-    const ladder_step *step;
-    double pairs_per_s;
-    double error, tolerance; /* of the largest value that a pixel could have */
-    ladder_run run;
-} rung;
 
 typedef struct climb {
     const slci_ladder_request *request;
     slci_machine machine;
+    slci_climb own;
     const ladder *steps;
-    int n_threads;
-    ladder_problem problem;
-    ladder_reference reference;
-    double *image;                  /* [size, size] */
-    int64_t host_bytes, card_bytes; /* reserved */
-    rung rungs[MOST_STEPS];
+    const ladder_problem *problem;
+    slci_rung rungs[MOST_STEPS];
     double limits[MOST_LIMITS]; /* pairs a second */
 } climb;
 
 /* ---- measuring -------------------------------------------------------------------------------- */
-
-static slc_status take_memory(climb *self) {
-    const bool is_card = self->machine.device->kind == SLC_DEVICE_CUDA;
-    const extents chosen = (is_card ? card_extents : host_extents)[self->request->is_quick ? 1 : 0];
-    const ladder_problem outline = {.n = chosen.n, .size = chosen.size};
-    const ladder_bytes own = self->steps->bytes(&outline, self->n_threads);
-    const int64_t host_bytes = own.host + ladder_problem_bytes(chosen.n, chosen.size);
-    SLC_TRY(slc_budget_reserve(self->machine.budget, SLC_SPACE_DEVICE, own.device, "ladder"));
-    self->card_bytes = own.device;
-    SLC_TRY(slc_budget_reserve(self->machine.budget, SLC_SPACE_HOST, host_bytes, "ladder"));
-    self->host_bytes = host_bytes;
-    self->image = malloc(sizeof *self->image * (size_t)chosen.size * (size_t)chosen.size);
-    if (self->image == NULL || !ladder_problem_create(chosen.n, chosen.size, &self->problem)) {
-        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for a picture of %d x %d pixels", chosen.size,
-                        chosen.size);
-    }
-    return SLC_OK;
-}
-
-static slc_status run_step(climb *self, const ladder_step *step, int repeats, ladder_run *run) {
-    const char *failure =
-        step->run(step, &self->problem, self->n_threads, repeats, self->image, run);
-    if (failure != NULL) {
-        return SLC_FAIL(SLC_ERROR_DEVICE, "ladder, %s: %s", step->name, failure);
-    }
-    return SLC_OK;
-}
-
-static slc_status measure_step(climb *self, const ladder_step *step, rung *out) {
-    ladder_run run = {0};
-    SLC_TRY(run_step(self, step, 1, &run));
-    const double error = ladder_error(&self->reference, self->image);
-    const double tolerance = ladder_tolerance(&self->problem, step->precision);
-    if (!(error <= tolerance)) {
-        return SLC_FAIL(SLC_ERROR_INTERNAL,
-                        "ladder, %s: off by %.3g of the largest value that a pixel could have, at "
-                        "most %.3g was expected",
-                        step->name, error, tolerance);
-    }
-    if (run.seconds < LONG_SECONDS) {
-        SLC_TRY(run_step(self, step, N_REPEATS, &run));
-    }
-    const double pairs =
-        (double)self->problem.size * (double)self->problem.size * (double)self->problem.n;
-    *out = (rung){.step = step,
-                  .pairs_per_s = pairs / run.seconds,
-                  .error = error,
-                  .tolerance = tolerance,
-                  .run = run};
-    return SLC_OK;
-}
 
 static slc_status tell(const climb *self, int done) {
     const slc_run_options *run = &self->request->run;
@@ -121,17 +44,13 @@ static slc_status tell(const climb *self, int done) {
 
 static slc_status measure(climb *self) {
     const ladder *steps = self->steps;
-    ladder_reference_make(&self->problem, &self->reference);
     for (int i = 0; i < steps->n_limits; i++) {
         SLC_TRY(tell(self, i));
-        const char *failure = steps->limits[i].measure(self->n_threads, &self->limits[i]);
-        if (failure != NULL) {
-            return SLC_FAIL(SLC_ERROR_DEVICE, "ladder, %s: %s", steps->limits[i].name, failure);
-        }
+        SLC_TRY(slci_climb_limit(&self->own, i, &self->limits[i]));
     }
     for (int i = 0; i < steps->n_steps; i++) {
         SLC_TRY(tell(self, steps->n_limits + i));
-        SLC_TRY(measure_step(self, steps->steps[i], &self->rungs[i]));
+        SLC_TRY(slci_climb_step(&self->own, steps->steps[i], &self->rungs[i]));
     }
     return SLC_OK;
 }
@@ -144,7 +63,7 @@ static double ratio(const climb *self, int i) {
 }
 
 static void print_rung(const climb *self, int i) {
-    const rung *one = &self->rungs[i];
+    const slci_rung *one = &self->rungs[i];
     char rate[SLCI_TEXT_BYTES], before[SLCI_TEXT_BYTES], first[SLCI_TEXT_BYTES];
     char error[SLCI_TEXT_BYTES], share[SLCI_TEXT_BYTES] = "", occupancy[SLCI_TEXT_BYTES] = "";
     slci_format_number(one->pairs_per_s, 3, rate);
@@ -164,9 +83,9 @@ static void print_rung(const climb *self, int i) {
 
 static void print_table(const climb *self) {
     (void)printf("%s, software: %s, %d threads\n", self->machine.limits.name,
-                 self->machine.limits.software, self->n_threads);
-    (void)printf("%d x %d pixels, %d visibilities\n\n", self->problem.size, self->problem.size,
-                 self->problem.n);
+                 self->machine.limits.software, self->own.n_threads);
+    (void)printf("%d x %d pixels, %d visibilities\n\n", self->problem->size, self->problem->size,
+                 self->problem->n);
     (void)printf("%4s  %-20s %9s %8s %8s %9s %6s %6s  %s\n", "step", "what", "pairs/s", "x before",
                  "x first", "error", "occ. %", "of %", "limit");
     for (int i = 0; i < self->steps->n_steps; i++) {
@@ -183,7 +102,7 @@ static void print_table(const climb *self) {
 /* ---- as JSON ---------------------------------------------------------------------------------- */
 
 static void write_rung(const climb *self, int i, slci_json *json) {
-    const rung *one = &self->rungs[i];
+    const slci_rung *one = &self->rungs[i];
     slci_json_open(json, NULL, '{');
     slci_json_i64(json, "step", i + 1);
     slci_json_text(json, "name", one->step->name);
@@ -212,9 +131,9 @@ static void print_json(const climb *self) {
     slci_json_text(&json, "version", SLC_VERSION);
     slci_json_text(&json, "device", self->machine.limits.name);
     slci_json_text(&json, "software", self->machine.limits.software);
-    slci_json_i64(&json, "threads", self->n_threads);
-    slci_json_i64(&json, "size", self->problem.size);
-    slci_json_i64(&json, "visibilities", self->problem.n);
+    slci_json_i64(&json, "threads", self->own.n_threads);
+    slci_json_i64(&json, "size", self->problem->size);
+    slci_json_i64(&json, "visibilities", self->problem->n);
     slci_json_open(&json, "limits", '{');
     for (int i = 0; i < self->steps->n_limits; i++) {
         slci_json_f64(&json, self->steps->limits[i].name, self->limits[i]);
@@ -243,8 +162,8 @@ static slc_status encode(const climb *self, slci_png *out) {
     (void)slci_print(text, sizeof text,
                      "Pairs of one visibility and one pixel a second, step by step, on %s; %d x %d "
                      "pixels, %d visibilities.",
-                     self->machine.limits.name, self->problem.size, self->problem.size,
-                     self->problem.n);
+                     self->machine.limits.name, self->problem->size, self->problem->size,
+                     self->problem->n);
     const slc_image_meta meta = {
         .nx = picture.nx, .ny = picture.ny, .n_planes = 1, .n_parts = 1, .picture_text = text};
     const slc_status status = slci_png_encode(&meta, picture.pixels, out);
@@ -292,24 +211,18 @@ static slc_status begin(climb *self) {
         SLC_TRY(check_chart(self));
     }
     SLC_TRY(slci_machine_open(run, &self->machine));
-    const bool is_card = self->machine.device->kind == SLC_DEVICE_CUDA;
-    self->steps = is_card ? ladder_get_cuda() : ladder_get_host();
+    const slci_climb_request request = {.machine = &self->machine,
+                                        .cuda_index = run->cuda_index,
+                                        .is_quick = self->request->is_quick};
+    SLC_TRY(slci_climb_begin(&request, &self->own));
+    self->steps = self->own.steps;
+    self->problem = &self->own.problem;
     assert(self->steps->n_steps <= MOST_STEPS && self->steps->n_limits <= MOST_LIMITS);
-    self->n_threads = slc_pool_size(self->machine.pool);
-    const char *failure = self->steps->choose(run->cuda_index);
-    if (failure != NULL) {
-        return SLC_FAIL(SLC_ERROR_DEVICE, "device %d: %s", run->cuda_index, failure);
-    }
-    return take_memory(self);
+    return SLC_OK;
 }
 
 static void end(climb *self) {
-    if (self->machine.budget != NULL) {
-        slc_budget_release(self->machine.budget, SLC_SPACE_DEVICE, self->card_bytes);
-        slc_budget_release(self->machine.budget, SLC_SPACE_HOST, self->host_bytes);
-    }
-    ladder_problem_destroy(&self->problem);
-    free(self->image);
+    slci_climb_end(&self->own);
     slci_machine_close(&self->machine);
 }
 

@@ -43,9 +43,8 @@ static slc_status open_special(const slci_side_file *file, int *out) {
         }
         if (file->cancel != NULL && *file->cancel != 0) {
             return SLC_FAIL(SLC_ERROR_INTERRUPTED,
-                            "%s: interrupted while %s had nobody who reads it; the result is "
-                            "written",
-                            file->option, file->path);
+                            "%s: interrupted while %s had nobody who reads it", file->option,
+                            file->path);
         }
         (void)nanosleep(&pause, NULL);
     }

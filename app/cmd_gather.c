@@ -23,6 +23,7 @@ typedef struct gather_arguments {
     slci_words inputs;
     slci_dataset_name data, index, out;
     given_axis axis;
+    slci_program *program;
     slci_run_arguments run;
 } gather_arguments;
 
@@ -175,13 +176,21 @@ done:
     return status;
 }
 
+static slc_status deliver(void *context, const void *result) {
+    gather_arguments *arguments = context;
+    return report(arguments->program, arguments, result);
+}
+
 static slc_status run_gather(slci_program *program, void *target) {
     gather_arguments *arguments = target;
     slc_gather_options *options = &arguments->options;
     slc_gather_result result;
     SLC_TRY(check_arguments(arguments));
     SLC_TRY(slci_run_begin(program, &arguments->run));
+    arguments->program = program;
     options->run = arguments->run.options;
+    options->run.deliver = deliver;
+    options->run.deliver_context = arguments;
     options->axis = arguments->axis.axis;
     options->data_path = arguments->data.path;
     options->data = arguments->data.dataset;
@@ -190,8 +199,7 @@ static slc_status run_gather(slci_program *program, void *target) {
     options->index = arguments->index.dataset;
     options->out_path = arguments->out.path;
     options->out = arguments->out.dataset;
-    SLC_TRY(slc_gather_run(options, &result));
-    return report(program, arguments, &result);
+    return slc_gather_run(options, &result);
 }
 
 slc_status slci_cmd_gather(slci_program *program, int argc, char *const *argv) {

@@ -347,30 +347,45 @@ done:
     return status;
 }
 
+/* What a run hands its result to. */
+typedef struct image_run {
+    slci_program *program;
+    image_arguments *arguments;
+    slci_image_page page;
+} image_run;
+
+static slc_status deliver(void *context, const void *result) {
+    image_run *self = context;
+    image_arguments *arguments = self->arguments;
+    if (slci_run_wants_page(&arguments->run)) {
+        SLC_TRY(
+            slci_image_page_fill(&self->page, &arguments->options, result, &arguments->run.page));
+    }
+    return report(self->program, arguments, result);
+}
+
 static slc_status run_image(slci_program *program, void *target) {
     image_arguments *arguments = target;
     slc_image_options *options = &arguments->options;
+    image_run self = {.program = program, .arguments = arguments};
     slc_image_result result;
     SLC_TRY(check_arguments(arguments));
     SLC_TRY(slci_run_begin(program, &arguments->run));
     options->run = arguments->run.options;
+    options->run.deliver = deliver;
+    options->run.deliver_context = &self;
     options->inputs = arguments->inputs.words;
     options->n_inputs = arguments->inputs.n;
     options->outputs = arguments->outputs.words;
     options->n_outputs = arguments->outputs.n;
     options->vis.log = &program->log;
-    slci_image_page page = {.picture = NULL};
     slc_status status = SLC_OK;
     if (slci_run_wants_picture(&arguments->run)) {
-        SLC_TRY_GOTO(done, slci_image_page_begin(options, &page));
+        SLC_TRY_GOTO(done, slci_image_page_begin(options, &self.page));
     }
-    SLC_TRY_GOTO(done, slc_image_run(options, &result));
-    if (slci_run_wants_page(&arguments->run)) {
-        SLC_TRY_GOTO(done, slci_image_page_fill(&page, options, &result, &arguments->run.page));
-    }
-    status = report(program, arguments, &result);
+    status = slc_image_run(options, &result);
 done:
-    slci_image_page_release(&page);
+    slci_image_page_release(&self.page);
     return status;
 }
 

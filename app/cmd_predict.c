@@ -13,6 +13,7 @@
 typedef struct predict_arguments {
     slc_predict_options options;
     slci_words inputs;
+    slci_program *program;
     slci_run_arguments run;
 } predict_arguments;
 
@@ -137,14 +138,21 @@ done:
     return status;
 }
 
+static slc_status deliver(void *context, const void *result) {
+    predict_arguments *arguments = context;
+    return report(arguments->program, arguments, result);
+}
+
 static slc_status run_predict(slci_program *program, void *target) {
     predict_arguments *arguments = target;
     slc_predict_result result;
     SLC_TRY(check_arguments(arguments));
     SLC_TRY(slci_run_begin(program, &arguments->run));
+    arguments->program = program;
     arguments->options.run = arguments->run.options;
-    SLC_TRY(slc_predict_run(&arguments->options, &result));
-    return report(program, arguments, &result);
+    arguments->options.run.deliver = deliver;
+    arguments->options.run.deliver_context = arguments;
+    return slc_predict_run(&arguments->options, &result);
 }
 
 slc_status slci_cmd_predict(slci_program *program, int argc, char *const *argv) {

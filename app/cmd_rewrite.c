@@ -149,7 +149,13 @@ done:
 typedef struct rewrite_target {
     slci_rewrite_arguments arguments; /* first: the options' target */
     const slci_rewrite_command *command;
+    slci_program *program;
 } rewrite_target;
+
+static slc_status deliver(void *context, const void *result) {
+    rewrite_target *self = context;
+    return report(self->program, &self->arguments, result);
+}
 
 static slc_status run_rewrite(slci_program *program, void *target) {
     rewrite_target *self = target;
@@ -162,14 +168,16 @@ static slc_status run_rewrite(slci_program *program, void *target) {
     slc_status status = SLC_OK;
     SLC_TRY_GOTO(done, check_arguments(self->command, arguments));
     SLC_TRY_GOTO(done, slci_run_begin(program, &arguments->run));
+    self->program = program;
     options->run = arguments->run.options;
+    options->run.deliver = deliver;
+    options->run.deliver_context = self;
     options->in = (slc_array_name){.path = arguments->data.path,
                                    .dataset = arguments->data.dataset,
                                    .slice = arguments->data.slice};
     options->out_path = arguments->out.path;
     options->out = arguments->out.dataset;
-    SLC_TRY_GOTO(done, slc_rewrite_run(options, result));
-    status = report(program, arguments, result);
+    status = slc_rewrite_run(options, result);
 done:
     free(result);
     return status;

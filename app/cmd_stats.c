@@ -114,7 +114,8 @@ static slc_status parse_histogram(const char *text, void *field) {
 
 static const slci_arg stats_args[] = {
     {.help = "Statistics"},
-    {"json", 0, NULL, "print one JSON object (default: a table)", FIELD(is_json), NULL, NULL},
+    {"json", 0, NULL, "print one JSON object, after --dry-run the plan (default: a table)",
+     FIELD(is_json), NULL, NULL},
     {"quantiles", 0, "Q,Q,...",
      "quantiles from 0 to 1, exact, between two values by linear interpolation (default: none)", 0,
      parse_quantiles, NULL},
@@ -278,7 +279,10 @@ static slc_status report(stats_arguments *arguments, const slc_stats_result *res
     SLC_TRY_GOTO(done, slc_stats_run_json(result, &json));
     fill_page(arguments, result, names, &run->page);
     SLC_TRY_GOTO(done, slci_run_end(run, json));
-    if (run->options.dry_run) {
+    if (run->options.dry_run && arguments->is_json) {
+        status =
+            say(arguments, json); /* one object, as --json promises: what --stats would write */
+    } else if (run->options.dry_run) {
         SLC_TRY_GOTO(done, slc_stats_plan_text(result, &text));
         status = say(arguments, text);
     }

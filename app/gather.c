@@ -109,10 +109,9 @@ static slc_status open_inputs(slci_gather_job *job) {
     const slc_array_name name = {o->data_path, o->data, o->data_slice};
     SLC_TRY(slci_array_open(&name, o->run.log, &job->array));
     job->data = job->array.source;
-    if (job->data != job->array.file) {
-        slci_array_hold(&job->array, &job->machine);
-    }
+    slci_array_hold(&job->array, &job->machine);
     SLC_TRY(open_array(job, o->index_path, o->index, &job->index));
+    slci_array_hold_reader(job->index, &job->machine);
     job->result.data = job->data->fields[0];
     job->result.index = job->index->fields[0];
     job->data_share = slci_array_stored_share(&job->array);
@@ -223,7 +222,7 @@ static slc_status write_result(slci_gather_job *job) {
     slc_status status = SLC_OK;
     if (slci_machine_is_complete(&job->machine, &job->options->out_path, 1,
                                  job->options->run.log)) {
-        return slc_checkpoint_finish(job->machine.checkpoint);
+        return SLC_OK;
     }
     SLC_TRY(slc_h5_array_create(&job->output.file, &file));
     SLC_TRY_GOTO(done, slc_sink_flatten(file, &dims, &flat));
@@ -257,12 +256,14 @@ static void add_totals(slci_gather_job *job) {
     (void)memcpy(result->device_name, job->machine.limits.name, sizeof result->device_name);
 }
 
-/* Where nothing fits, once more with less memory for encoding. */
+/* Where nothing fits, again with less memory for encoding. */
 static slc_status plan(slci_gather_job *job) {
-    const slc_status status = slci_gather_plan(job);
-    return status == SLC_ERROR_NO_PLAN && slci_array_output_shrink(&job->output, &job->machine)
-               ? slci_gather_plan(job)
-               : status;
+    slc_status status = slci_gather_plan(job);
+    while (status == SLC_ERROR_NO_PLAN && slci_array_output_shrink(&job->output, &job->machine)) {
+        status = slci_gather_plan(job);
+    }
+    job->result.stored = slci_array_output_stored(&job->output, NULL);
+    return status;
 }
 
 static slc_status run_job(slci_gather_job *job) {
@@ -305,9 +306,9 @@ slc_status slc_gather_run(const slc_gather_options *options, slc_gather_result *
     const int64_t begin_ns = slc_clock_ns();
     slci_gather_job job = {.options = options};
     const slc_status ran = run_job(&job);
-    const slc_status status = slc_checkpoint_explain(job.machine.checkpoint, ran);
+    job.result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
+    const slc_status status = slci_machine_finish(&job.machine, &options->run, &job.result, ran);
     if (status == SLC_OK) {
-        job.result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
         *result = job.result;
     }
     close_job(&job);

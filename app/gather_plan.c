@@ -164,7 +164,8 @@ static slc_status plan_way(slci_gather_job *job, int way) {
  * way's own numbers do not depend on the budgets, since it leaves the planner no choice of a place. */
 static slci_least find_least(const slci_gather_job *job, const char **device_how,
                              const char **host_how) {
-    const int64_t left_bytes = slci_machine_left_bytes(&job->machine) + job->cache_bytes;
+    const int64_t spare_bytes = job->cache_bytes + slci_array_output_spare(&job->output);
+    const int64_t left_bytes = slci_machine_left_bytes(&job->machine) + spare_bytes;
     const slc_gather_way *device = NULL;
     const slc_gather_way *host = NULL;
     const slc_gather_way *any = NULL;
@@ -189,10 +190,10 @@ static slci_least find_least(const slci_gather_job *job, const char **device_how
     host = host != NULL ? host : device;
     *device_how = slc_sparse_choice_name(device->sparse);
     *host_how = slc_sparse_choice_name(host->sparse);
-    return (slci_least){device->smallest_device_bytes,
-                        slci_machine_ram_for(&job->machine,
-                                             host->smallest_host_bytes - job->cache_bytes),
-                        ""};
+    return (
+        slci_least){device->smallest_device_bytes,
+                    slci_machine_ram_for(&job->machine, host->smallest_host_bytes - spare_bytes),
+                    ""};
 }
 
 static slc_status refuse(const slci_gather_job *job) {

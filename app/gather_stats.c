@@ -140,6 +140,13 @@ static void touches_line(FILE *out, const slc_gather_result *result) {
                   device, mapped);
 }
 
+static void reads_line(FILE *out, const slc_plan *plan) {
+    char reads[SLCI_TEXT_BYTES];
+    slci_format_number(plan->unit_reads, 3, reads);
+    (void)fprintf(out, "  %-22s %s time(s) a pass%s\n", "a chunk is read", reads,
+                  plan->unit_reads > 1 ? ": tiles are parts of chunks" : "");
+}
+
 static void plan_to(FILE *out, const void *context) {
     const slc_gather_result *result = context;
     const slc_plan *plan = &result->plan;
@@ -164,6 +171,7 @@ static void plan_to(FILE *out, const void *context) {
             "tiles that run", share);
     }
     (void)fprintf(out, "  %-22s %lld\n", "passes over the data", (long long)result->plan.n_passes);
+    reads_line(out, plan);
     slci_stats_byte_line(out, "device memory", plan->device_peak_bytes, " at most (--vram)");
     slci_stats_smallest_lines(out, plan, &result->memory);
     slci_stats_byte_line(out, "host memory", result->memory.host_planned_bytes, " at most (--ram)");

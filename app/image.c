@@ -16,17 +16,9 @@
 #include "app/image_job.h"
 #include "core/checked.h"
 #include "core/clock.h"
-#include "core/constants.h"
-#include "core/sky.h"
-
-/* Pixels per fringe of the longest baseline where no --scale is given. */
-#define FRINGE_PIXELS 3.0
 
 /* 262,144²: half a tebibyte of doubles, and still planned within seconds. */
 #define MOST_PIXELS (INT64_C(1) << 36)
-
-/* The chunk caches may take this part of --ram. */
-#define CACHE_SHARE 4
 
 void slc_image_options_init(slc_image_options *options) {
     *options = (slc_image_options){.nx = 512, .ny = 512, .n_planes = 1, .epsilon = 1e-6};
@@ -102,196 +94,7 @@ static slc_status check_options(const slc_image_options *o) {
     return o->run.dry_run ? SLC_OK : check_outputs(o);
 }
 
-/* The chunk caches of one open set, which for tall chunks would otherwise hold a whole file; a cube has
- * one more open for each plane. */
-static int64_t cache_bytes(const slc_image_options *o) {
-    if (o->vis.cache_bytes > 0) {
-        return o->vis.cache_bytes;
-    }
-    return o->run.ram_bytes / CACHE_SHARE / (o->n_planes > 1 ? o->n_planes + 1 : 1);
-}
-
-static slc_status open_machine(slci_image_job *job) {
-    SLC_TRY(slci_machine_open(&job->options->run, &job->machine));
-    job->imaging = (slci_imaging){.options = job->options,
-                                  .machine = &job->machine,
-                                  .cache_bytes = cache_bytes(job->options)};
-    const slc_device_limits *limits = &job->machine.limits;
-    (void)memcpy(job->result.device_name, limits->name, sizeof job->result.device_name);
-    return SLC_OK;
-}
-
-/* No sample counts: say why. */
-static slc_status refuse_empty(const slci_image_job *job) {
-    const slc_vis_counts *counts = &job->survey.counts;
-    const char *name = job->vis->name;
-    const char *weights = job->meta->is_plain ? "the weight" : "nsamples";
-    if (job->meta->n_rows == 0) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: the set is empty: 0 rows", name);
-    }
-    if (counts->total > 0 && counts->flagged == counts->total) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: no unflagged visibilities: %lld of %lld flagged",
-                        name, (long long)counts->flagged, (long long)counts->total);
-    }
-    if (counts->zero_weight > 0) {
-        return SLC_FAIL(
-            SLC_ERROR_INPUT,
-            "%s: no visibilities with weight: %lld of %lld flagged and %s is %s for the "
-            "rest; --unit-weights uses 1 instead",
-            name, (long long)counts->flagged, (long long)counts->total, weights,
-            counts->bad_weight == 0                     ? "0"
-            : counts->bad_weight == counts->zero_weight ? "negative or not finite"
-                                                        : "0, negative or not finite");
-    }
-    return SLC_FAIL(SLC_ERROR_INPUT,
-                    "%s: the selection leaves no visibilities: of %lld row x channel x "
-                    "polarisation looked at %lld are flagged; of the row x channel that are not, "
-                    "%lld are not finite",
-                    name, (long long)counts->total, (long long)counts->flagged,
-                    (long long)counts->nonfinite);
-}
-
-/* The caller's options with what the run adds. */
-static slc_vis_options vis_options(const slc_image_options *o) {
-    slc_vis_options options = o->vis;
-    options.log = o->run.log;
-    options.cache_bytes = cache_bytes(o);
-    return options;
-}
-
-static slci_survey_options survey_options(const slci_image_job *job, bool wants_data) {
-    return (slci_survey_options){.wants_data = wants_data,
-                                 .options = job->options,
-                                 .pool = job->machine.pool};
-}
-
-static slc_status look_at_all(const slci_image_job *job, slc_source *vis, bool wants_data,
-                              slci_survey *out) {
-    const slci_survey_options options = survey_options(job, wants_data);
-    return slci_survey_run(vis, &options, out);
-}
-
-static slc_status survey(slci_image_job *job) {
-    const slc_image_options *o = job->options;
-    slc_vis_options options = vis_options(o);
-    SLC_TRY(slc_vis_open(o->inputs, o->n_inputs, &options, &job->vis));
-    job->meta = slc_vis_get_meta(job->vis);
-    slc_log_note(o->run.log, "%s", job->meta->polarisation_text);
-    slc_log_note(o->run.log, "%s", job->meta->phase_text);
-    if (strcmp(job->meta->units, "Jy") != 0) {
-        slc_log_note(o->run.log, "vis_units is '%s', not Jy: BUNIT is left out", job->meta->units);
-    }
-    SLC_TRY(look_at_all(job, job->vis, o->weighting != SLC_WEIGHT_NATURAL, &job->survey));
-    slci_image_note_reader(job);
-    return job->survey.n_weighted > 0 ? SLC_OK : refuse_empty(job);
-}
-
-/* Pixel scale and place of the picture. */
-static slc_status choose_geometry(slci_image_job *job) {
-    const slc_image_options *o = job->options;
-    slc_direct_geometry *g = &job->geometry;
-    *g = (slc_direct_geometry){.nx = o->nx,
-                               .ny = o->ny,
-                               .scale_rad = o->scale_rad,
-                               .is_w_projected = job->meta->is_w_projected};
-    if (g->scale_rad <= 0) {
-        if (job->survey.max_uv <= 0) {
-            return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                            "%s: every baseline has length 0, so there is no default --scale; give "
-                            "one",
-                            job->vis->name);
-        }
-        g->scale_rad = fmin(1.0 / (FRINGE_PIXELS * job->survey.max_uv), 0.5);
-        slc_log_note(o->run.log,
-                     "--scale %.6grad (%.6g asec): three pixels per fringe of the longest "
-                     "baseline, %.6g wavelengths",
-                     g->scale_rad, g->scale_rad / SLC_ARCSECOND_RAD, job->survey.max_uv);
-    }
-    if (o->has_centre &&
-        !slci_sky_to_cosines(job->meta->ra_rad, job->meta->dec_rad, o->centre_ra_rad,
-                             o->centre_dec_rad, &g->centre_l, &g->centre_m)) {
-        return SLC_FAIL(
-            SLC_ERROR_ARGUMENT,
-            "--centre lies 90 degrees or more from the phase centre of %s, or that file "
-            "has none",
-            job->vis->name);
-    }
-    return SLC_OK;
-}
-
-static slc_status weigh(slci_image_job *job) {
-    const slc_image_options *o = job->options;
-    if (o->weighting == SLC_WEIGHT_NATURAL) {
-        return SLC_OK;
-    }
-    int64_t bytes = 0;
-    SLC_TRY(slci_density_bytes(o->nx, o->ny, &bytes));
-    if (bytes > slci_machine_left_bytes(&job->machine)) {
-        /* Weights do not matter to what a plan takes: it is refused with what all of it needs. */
-        (void)slci_machine_hold(&job->machine, bytes, "uv density");
-        return SLC_OK;
-    }
-    const slci_survey_options options = survey_options(job, true);
-    return slci_density_create(job->vis, &options, o->nx, o->ny, job->geometry.scale_rad,
-                               job->machine.budget, &job->density);
-}
-
 /* ---- planes ----------------------------------------------------------------------------------- */
-
-static slc_status open_plane(slci_image_job *job, int64_t p) {
-    const slc_image_options *o = job->options;
-    slci_plane *plane = &job->plane[p];
-    plane->vis = job->vis;
-    if (job->n_planes > 1) {
-        slc_vis_options options = vis_options(o);
-        const int64_t first = options.channel_begin;
-        options.channel_begin = first + p * job->meta->n_channels / job->n_planes;
-        options.channel_end = first + (p + 1) * job->meta->n_channels / job->n_planes;
-        options.log = NULL; /* said once, by the whole set */
-        SLC_TRY(slc_vis_open(o->inputs, o->n_inputs, &options, &plane->vis));
-    }
-    plane->meta = slc_vis_get_meta(plane->vis);
-    SLC_TRY(slci_weighted_create(plane->vis, job->density.cell != NULL ? &job->density : NULL,
-                                 &plane->weighted));
-    return slci_weighted_find_first(plane->weighted, false, &plane->first_sum, &plane->has_weight);
-}
-
-static slc_status open_planes(slci_image_job *job) {
-    job->n_planes = job->options->n_planes;
-    if (job->n_planes > job->meta->n_channels) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--channels-out %lld: only %lld channels are selected",
-                        (long long)job->n_planes, (long long)job->meta->n_channels);
-    }
-    if (job->meta->n_channels % job->n_planes != 0) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "--channels-out %lld does not divide the %lld channels selected, and the "
-                        "frequency axis of a cube is evenly spaced; choose a divisor, or other "
-                        "--channels",
-                        (long long)job->n_planes, (long long)job->meta->n_channels);
-    }
-    job->plane = calloc((size_t)job->n_planes, sizeof *job->plane);
-    job->plane_beam = calloc((size_t)job->n_planes, sizeof *job->plane_beam);
-    if (job->plane == NULL || job->plane_beam == NULL) {
-        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for %lld planes", (long long)job->n_planes);
-    }
-    bool has_weight = false;
-    for (int64_t p = 0; p < job->n_planes; p++) {
-        SLC_TRY(open_plane(job, p));
-        has_weight = has_weight || job->plane[p].has_weight;
-    }
-    if (!has_weight && job->density.cell != NULL) {
-        return SLC_FAIL(SLC_ERROR_INPUT,
-                        "%s: every visibility is finer than the pixels, which uniform and Briggs "
-                        "weights leave out; a smaller --scale helps",
-                        job->vis->name);
-    }
-    if (!has_weight) {
-        /* The survey did not look at values: what had a weight there is not finite. */
-        SLC_TRY(look_at_all(job, job->vis, true, &job->survey));
-        return refuse_empty(job);
-    }
-    return SLC_OK;
-}
 
 static slc_status allocate_pictures(slci_image_job *job) {
     const slc_image_options *o = job->options;
@@ -322,7 +125,7 @@ static slc_status image_plane(slci_image_job *job, int64_t p) {
     double *image = job->image + p * values;
     if (!plane->has_weight) {
         slci_survey found;
-        SLC_TRY(look_at_all(job, plane->vis, true, &found));
+        SLC_TRY(slci_image_look_at_all(job, plane->vis, true, &found));
         plane->totals.counts = found.counts; /* no pass will count them */
         fill_nan(image, values);
         job->result.n_fully_flagged_planes++;
@@ -346,6 +149,7 @@ static slc_status image_plane(slci_image_job *job, int64_t p) {
     job->result.chunks_read += counters->chunks_read - chunks_read;
     job->result.chunks_decoded += counters->chunks_decoded - chunks_decoded;
     job->result.bytes_stored += counters->bytes_read - bytes_stored;
+    slci_image_rest(job, plane);
     plane->totals = slci_weighted_totals(plane->weighted);
     slci_pass_normalise(&job->pass, plane->totals.weight_sum, image);
     return SLC_OK;
@@ -364,6 +168,7 @@ static slc_status image_psf(slci_image_job *job, slci_plane *plane, int64_t nx, 
     slc_engine_report report;
     SLC_TRY(slci_pass_run(&job->imaging, &job->pass, psf, &report));
     slc_engine_report_add(&job->result.psf_report, &report);
+    slci_image_rest(job, plane);
     plane->totals = slci_weighted_totals(plane->weighted);
     slci_pass_normalise(&job->pass, plane->totals.weight_sum, psf);
     /* The centre is Σw / Σw: what it differs from 1 by is the rounding of its own sum. */
@@ -541,22 +346,13 @@ static slc_status compute(slci_image_job *job) {
     job->result.meta.plane_beam = NULL; /* the job's own */
     job->result.write_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
     slc_trace_add_phase(trace, "writing files", begin_ns);
-    return slc_checkpoint_finish(job->machine.checkpoint);
+    return SLC_OK;
 }
 
 static slc_status run_job(slci_image_job *job) {
     slc_trace *trace = job->options->run.trace;
     SLC_TRY(check_options(job->options));
-    const int64_t open_ns = slc_clock_ns();
-    SLC_TRY(open_machine(job));
-    slc_trace_add_phase(trace, "opening the device", open_ns);
-    const int64_t begin_ns = slc_clock_ns();
-    SLC_TRY(survey(job));
-    SLC_TRY(choose_geometry(job));
-    SLC_TRY(weigh(job));
-    SLC_TRY(open_planes(job));
-    job->result.survey_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
-    slc_trace_add_phase(trace, "survey", begin_ns);
+    SLC_TRY(slci_image_open(job));
     const int64_t plan_ns = slc_clock_ns();
     SLC_TRY(slci_image_plan(job));
     SLC_TRY(slci_image_meta_fill(job, &job->result.meta));
@@ -590,9 +386,9 @@ slc_status slc_image_run(const slc_image_options *options, slc_image_result *res
     const int64_t begin_ns = slc_clock_ns();
     slci_image_job job = {.options = options, .n_parts = options->is_complex ? 2 : 1};
     const slc_status ran = run_job(&job);
-    const slc_status status = slc_checkpoint_explain(job.machine.checkpoint, ran);
+    job.result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
+    const slc_status status = slci_machine_finish(&job.machine, &options->run, &job.result, ran);
     if (status == SLC_OK) {
-        job.result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
         *result = job.result;
     }
     close_job(&job);

@@ -73,7 +73,8 @@ typedef struct slc_image_result {
     slc_engine_report psf_report; /* of the PSF, or of the patch of it that the beam needs */
     slc_numerics numerics;
     char device_name[128];
-    slc_run_memory memory;      /* planned: image, uv density and staging */
+    slc_run_memory memory;      /* planned: image, uv density, reading and staging */
+    int64_t reading_bytes;      /* of it for indices, decoders, buffers and decoded chunks */
     int64_t vram_planned_bytes; /* the most that any pass takes; plan has the image's own peak */
     int64_t n_planned;          /* samples with a weight, of which values may turn out not finite */
     int64_t n_planned_flagged;

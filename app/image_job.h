@@ -38,9 +38,24 @@ typedef struct slci_image_job {
     double *image;       /* [n_planes, ny, nx, n_parts] */
     double *psf;         /* [n_planes, ny, nx] or NULL */
     int64_t image_bytes; /* reserved for both */
+    int room;            /* that the reader has, app/image_open.c; 0: the usual */
+    int64_t reading_bytes, least_reading_bytes; /* reserved for it, and what the least room takes */
     slci_pass pass;
     slc_image_result result;
 } slci_image_job;
+
+/* app/image_open.c: everything before the plan. */
+SLC_MUST_USE slc_status slci_image_open(slci_image_job *job);
+
+/* Looks at every row of a set of the job's. */
+SLC_MUST_USE slc_status slci_image_look_at_all(const slci_image_job *job, slc_source *vis,
+                                               bool wants_data, slci_survey *out);
+
+/* Gives the reader less memory, where it has more than the least. SLC_ERROR_MEMORY. */
+SLC_MUST_USE slc_status slci_image_shrink_reader(slci_image_job *job, bool *is_smaller);
+
+/* Frees what reading a plane left behind: the next set is read with the same memory. */
+void slci_image_rest(const slci_image_job *job, const slci_plane *plane);
 
 /* The description of the picture, but for what is only known afterwards (beam, sums). */
 SLC_MUST_USE slc_status slci_image_meta_fill(const slci_image_job *job, slc_image_meta *meta);

@@ -53,10 +53,6 @@ SLC_MUST_USE slc_status slci_pass_prepare(const slci_imaging *imaging,
 SLC_MUST_USE slc_status slci_pass_run(const slci_imaging *imaging, slci_pass *pass, double *image,
                                       slc_engine_report *report);
 
-/* Pairs of sample and pixel a second on a card with so many multiprocessors, as its tiles' methods have
- * it; tiles beyond the horizon take no time. For the plan. */
-double slci_pass_cuda_pairs_per_s(const slc_direct_summary *summary, int n_processors);
-
 /* Divides the sums by Σw and puts NaN at and beyond the horizon. */
 void slci_pass_normalise(const slci_pass *pass, double weight_sum, double *image);
 

@@ -127,13 +127,18 @@ static slc_status size_pictures(slci_image_job *job) {
     return SLC_OK;
 }
 
+/* Host memory that is to be left for pictures and staging, at least. */
+static int64_t rest_bytes(const slci_image_job *job, const least *needed) {
+    return job->image_bytes + needed->staging_bytes;
+}
+
 /* What the run needs at least, and whether it is there. */
 static slc_status check_budgets(slci_image_job *job, const least *needed) {
     const slc_image_options *o = job->options;
     const slci_machine *machine = &job->machine;
     const int64_t limit = slc_budget_get(machine->budget, SLC_SPACE_HOST).limit_bytes;
-    const int64_t needed_host =
-        slci_machine_ram_for(machine, job->image_bytes + needed->staging_bytes);
+    const int64_t more_bytes = job->reading_bytes - job->least_reading_bytes;
+    const int64_t needed_host = slci_machine_ram_for(machine, rest_bytes(job, needed) - more_bytes);
     if (needed->device_bytes > o->run.vram_bytes) {
         const slci_least smallest = {needed->device_bytes, needed_host, ""};
         return slci_machine_refuse(machine, &smallest);
@@ -216,6 +221,7 @@ static slc_status plan_passes(slci_image_job *job, const least *needed) {
     job->imaging.most_device_bytes = result->vram_planned_bytes;
     job->imaging.most_staging_bytes = staging_bytes;
     result->read_bytes_per_s = job->imaging.read_bytes_per_s;
+    result->reading_bytes = job->reading_bytes;
     result->n_planned = job->survey.n_weighted;
     result->n_planned_flagged = job->survey.counts.flagged;
     result->memory.host_planned_bytes =
@@ -223,17 +229,26 @@ static slc_status plan_passes(slci_image_job *job, const least *needed) {
     return SLC_OK;
 }
 
-slc_status slci_image_plan(slci_image_job *job) {
+/* What the passes need at least, which the budgets do not change. */
+static slc_status find_least(slci_image_job *job, least *needed) {
     const slc_image_options *o = job->options;
     const slci_plane *plane = &job->plane[slci_image_leading_plane(job)];
-    SLC_TRY(size_pictures(job));
-    least needed = {0};
     const slci_pass_request image = slci_image_pass_request(job, plane);
-    SLC_TRY(prepare(job, &image, &needed));
+    SLC_TRY(prepare(job, &image, needed));
     job->tile_pixels = job->pass.setup.tile_pixels;
     record_pass(job, &job->pass);
     const slci_pass_request psf = slci_image_psf_request(job, plane, o->nx, o->ny, 1.0);
-    SLC_TRY(prepare(job, &psf, &needed));
+    return prepare(job, &psf, needed);
+}
+
+slc_status slci_image_plan(slci_image_job *job) {
+    least needed = {0};
+    bool is_smaller = true;
+    SLC_TRY(size_pictures(job));
+    SLC_TRY(find_least(job, &needed));
+    while (rest_bytes(job, &needed) > slci_machine_left_bytes(&job->machine) && is_smaller) {
+        SLC_TRY(slci_image_shrink_reader(job, &is_smaller));
+    }
     SLC_TRY(check_budgets(job, &needed));
     return plan_passes(job, &needed);
 }

@@ -34,6 +34,7 @@ static void write_plan(slci_json *json, const slc_image_result *result) {
     slci_stats_staging(json, plan);
     slci_json_i64(json, "vram_smallest_bytes", plan->smallest_device_bytes);
     slci_json_i64(json, "host_peak_bytes", result->memory.host_planned_bytes);
+    slci_json_i64(json, "reading_bytes", result->reading_bytes);
     slci_json_i64(json, "ram_smallest_bytes", result->memory.smallest_ram_bytes);
     slci_stats_plan_cost(json, plan);
     slci_json_f64(json, "reader_bytes_per_second",
@@ -116,6 +117,7 @@ static void plan_to(FILE *file, const void *context) {
                          result->memory.smallest_ram_bytes > result->memory.ram_limit_bytes
                              ? " at most: MORE THAN --ram ALLOWS, this run would be refused"
                              : " at most (--ram)");
+    slci_stats_byte_line(file, "of it for reading", result->reading_bytes, "");
     slci_stats_byte_line(file, "output", result->output_bytes, " a file");
     slci_stats_byte_line(file, "read and decoded", plan->bytes_read, "");
     if (result->read_bytes_per_s > 0) {

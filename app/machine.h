@@ -44,6 +44,9 @@ void slci_machine_close(slci_machine *machine);
 /* Reserves host memory, or notes that it is missing; whether it was reserved. */
 bool slci_machine_hold(slci_machine *machine, int64_t bytes, const char *what);
 
+/* Gives that back, reserved or missing. */
+void slci_machine_let_go(slci_machine *machine, int64_t bytes);
+
 /* Host memory that is taken or missing; what is left to plan with, below 0 where more is missing; and
  * the least --ram that leaves `bytes`, the trace's share of that --ram counted. */
 int64_t slci_machine_held_bytes(const slci_machine *machine);
@@ -55,12 +58,17 @@ int64_t slci_machine_ram_for(const slci_machine *machine, int64_t bytes);
 bool slci_run_may_replace(const slc_run_options *options, const char *path);
 
 /* Of a begun checkpoint: whether the run that is resumed had come to its end, with the outputs paths
- * [n_paths]; says so. Then nothing is left but slc_checkpoint_finish. */
+ * [n_paths]; says so. Then nothing is left but slci_machine_finish. */
 bool slci_machine_is_complete(const slci_machine *machine, const char *const *paths, int n_paths,
                               slc_log *log);
 
-/* The end of a job that has one output: gives it its name and removes the checkpoint. */
+/* Gives the one output of a job its name. */
 SLC_MUST_USE slc_status slci_machine_commit(slci_machine *machine, slc_sink *output);
+
+/* The end of a run that gave `status`: delivers the result, and removes the checkpoint. Returns what
+ * the run is to return. */
+SLC_MUST_USE slc_status slci_machine_finish(slci_machine *machine, const slc_run_options *options,
+                                            const void *result, slc_status status);
 
 /* What the run was given and took so far; the plan's numbers are left as they are. */
 void slci_machine_take_stock(const slci_machine *machine, slc_run_memory *memory);

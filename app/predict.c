@@ -60,6 +60,7 @@ static slc_status open_input(slci_predict_job *job) {
     const slc_predict_options *o = job->options;
     const slc_vis_options options = {.use_autos = true,
                                      .use_unit_weights = true,
+                                     .cache_bytes = 1, /* no chunks are read that could be kept */
                                      .log = o->run.log};
     SLC_TRY(slc_vis_open(&o->in_path, 1, &options, &job->vis));
     job->meta = slc_vis_get_meta(job->vis);
@@ -78,7 +79,10 @@ static slc_status open_input(slci_predict_job *job) {
     }
     job->result.n_rows = job->meta->n_rows;
     job->result.n_channels = job->meta->n_channels;
-    return SLC_OK;
+    /* The engine's own thread reads too, where it waits for the pool. */
+    const int n_threads = slc_pool_size(job->machine.pool) + 1;
+    return slci_predict_hold(job, slc_vis_reader_bytes(job->vis, false, n_threads),
+                             "readers of uvw");
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -187,7 +191,7 @@ static slc_status write_result(slci_predict_job *job) {
     int64_t begin_ns = slc_clock_ns();
     if (slci_machine_is_complete(&job->machine, &job->options->out_path, 1,
                                  job->options->run.log)) {
-        return slc_checkpoint_finish(job->machine.checkpoint);
+        return SLC_OK;
     }
     SLC_TRY(slc_uvh5_copy_begin(job->output));
     job->result.copy_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
@@ -252,9 +256,9 @@ slc_status slc_predict_run(const slc_predict_options *options, slc_predict_resul
     const int64_t begin_ns = slc_clock_ns();
     slci_predict_job job = {.options = options};
     const slc_status ran = run_job(&job);
-    const slc_status status = slc_checkpoint_explain(job.machine.checkpoint, ran);
+    job.result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
+    const slc_status status = slci_machine_finish(&job.machine, &options->run, &job.result, ran);
     if (status == SLC_OK) {
-        job.result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
         *result = job.result;
     }
     close_job(&job);

@@ -189,6 +189,7 @@ static slc_status open_image(slci_predict_job *job) {
     int64_t first = 0;
     int64_t n = 0;
     SLC_TRY(slc_model_open(job->options->model_path, job->options->run.log, &job->image));
+    SLC_TRY(slci_predict_hold(job, slc_model_reader_bytes(job->image), "readers of the image"));
     const slc_model_meta *model = slc_model_get_meta(job->image);
     SLC_TRY(check_frames(job, model));
     SLC_TRY(choose_planes(job, model, &first, &n));

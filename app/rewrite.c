@@ -190,7 +190,7 @@ static slc_status write_result(slci_rewrite_job *job) {
     slc_status status = SLC_OK;
     if (slci_machine_is_complete(&job->machine, &job->options->out_path, 1,
                                  job->options->run.log)) {
-        return slc_checkpoint_finish(job->machine.checkpoint);
+        return SLC_OK;
     }
     SLC_TRY(slc_h5_array_create(&job->output.file, &file));
     if (job->result.out.rank == 0) {
@@ -243,12 +243,14 @@ static void add_totals(slci_rewrite_job *job) {
     (void)memcpy(result->device_name, job->machine.limits.name, sizeof result->device_name);
 }
 
-/* Where nothing fits, once more with less memory for encoding. */
+/* Where nothing fits, again with less memory for encoding. */
 static slc_status plan(slci_rewrite_job *job) {
-    const slc_status status = slci_rewrite_plan(job);
-    return status == SLC_ERROR_NO_PLAN && slci_array_output_shrink(&job->output, &job->machine)
-               ? slci_rewrite_plan(job)
-               : status;
+    slc_status status = slci_rewrite_plan(job);
+    while (status == SLC_ERROR_NO_PLAN && slci_array_output_shrink(&job->output, &job->machine)) {
+        status = slci_rewrite_plan(job);
+    }
+    job->result.stored = slci_array_output_stored(&job->output, NULL);
+    return status;
 }
 
 static slc_status run_job(slci_rewrite_job *job) {
@@ -288,9 +290,9 @@ slc_status slc_rewrite_run(const slc_rewrite_options *options, slc_rewrite_resul
     const int64_t begin_ns = slc_clock_ns();
     slci_rewrite_job job = {.options = options};
     const slc_status ran = say_saturate(&job, run_job(&job));
-    const slc_status status = slc_checkpoint_explain(job.machine.checkpoint, ran);
+    job.result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
+    const slc_status status = slci_machine_finish(&job.machine, &options->run, &job.result, ran);
     if (status == SLC_OK) {
-        job.result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
         *result = job.result;
     }
     close_job(&job);

@@ -491,7 +491,8 @@ void slci_rewrite_take(slci_rewrite_job *job) {
                                                                     : 0;
     result->memory.host_planned_bytes = held + pass_bytes + store_bytes;
     result->memory.smallest_ram_bytes =
-        slci_machine_ram_for(&job->machine, plan->smallest_host_bytes - job->held_bytes);
+        slci_machine_ram_for(&job->machine, plan->smallest_host_bytes - job->held_bytes -
+                                                slci_array_output_spare(&job->output));
     for (int a = 0; a < job->pass[0].job.n_axes; a++) {
         (void)slci_print(result->axis_names[a], sizeof result->axis_names[a], "%s",
                          job->pass[0].job.axes[a].name);

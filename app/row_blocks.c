@@ -13,10 +13,27 @@ static bool row_bytes_of(const slc_vis_meta *meta, slci_row_fields fields, int64
            slc_checked_add(*bytes, 24, bytes);
 }
 
+static int64_t rows_within(const slc_vis_meta *meta, int64_t n_rows) {
+    return slc_max_i64(slc_min_i64(n_rows, meta->n_rows), 1);
+}
+
+int64_t slci_row_block_bytes(const slc_vis_meta *meta, slci_row_fields fields, int64_t n_rows) {
+    int64_t bytes = 0;
+    return row_bytes_of(meta, fields, &bytes) &&
+                   slc_checked_mul(bytes, rows_within(meta, n_rows), &bytes)
+               ? bytes
+               : INT64_MAX / 4; /* more than any budget */
+}
+
+int64_t slci_rows_bytes(const slc_vis_meta *meta, slci_row_fields fields, int64_t room_bytes) {
+    int64_t row_bytes = 1;
+    (void)row_bytes_of(meta, fields, &row_bytes);
+    return slci_row_block_bytes(meta, fields, room_bytes / slc_max_i64(row_bytes, 1));
+}
+
 slc_status slci_row_block_create(const slc_vis_meta *meta, slci_row_fields fields, int64_t n_rows,
                                  slci_row_block *out) {
-    slci_row_block block = {.n_rows = slc_max_i64(slc_min_i64(n_rows, meta->n_rows), 1),
-                            .n_channels = meta->n_channels};
+    slci_row_block block = {.n_rows = rows_within(meta, n_rows), .n_channels = meta->n_channels};
     int64_t row_bytes = 0;
     int64_t block_bytes = 0;
     /* If the whole block fits, each of its parts does. */

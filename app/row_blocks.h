@@ -33,6 +33,8 @@ typedef struct slci_row_block {
  * which takes a struct of zeros too. SLC_ERROR_MEMORY. */
 SLC_MUST_USE slc_status slci_row_block_create(const slc_vis_meta *meta, slci_row_fields fields,
                                               int64_t n_rows, slci_row_block *out);
+/* What it takes. */
+int64_t slci_row_block_bytes(const slc_vis_meta *meta, slci_row_fields fields, int64_t n_rows);
 void slci_row_block_destroy(slci_row_block *block);
 
 /* What happens with the first `n_rows` rows of each block, which is lent for the call. */
@@ -47,6 +49,9 @@ typedef struct slci_rows_options {
     void (*progress)(void *context, int64_t done_rows, int64_t n_rows); /* may be NULL */
     void *progress_context;
 } slci_rows_options;
+
+/* What visiting takes for rows, with so many room_bytes. */
+int64_t slci_rows_bytes(const slc_vis_meta *meta, slci_row_fields fields, int64_t room_bytes);
 
 /* Reads all rows and adds to `counts`, to which SLCI_ROWS_UVW adds nothing. SLC_ERROR_MEMORY,
  * SLC_ERROR_INTERRUPTED, and whatever the source refuses. */

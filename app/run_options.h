@@ -48,6 +48,11 @@ typedef struct slc_run_options {
     slc_progress_function progress;
     void *progress_context;
     const volatile int *cancel; /* not 0: stop with SLC_ERROR_INTERRUPTED */
+    /* (optional) Called once the outputs have their names, and after a dry run, with the job's result
+     * (slc_gather_result, …); before the checkpoint is removed, so that a run which ends in here can
+     * be resumed, and then calls it again. The run ends with what it returns. Not for statistics. */
+    slc_status (*deliver)(void *context, const void *result);
+    void *deliver_context;
     /* Tests only: the device to use instead of opening one. NULL otherwise. */
     slc_device *use_device;
 } slc_run_options;

@@ -13,9 +13,6 @@
 #include "core/fixed.h"
 #include "kernels/direct.h"
 
-/* Rows read at a time by the survey, as bytes of one block. */
-#define BLOCK_BYTES (4ll << 20)
-
 /* ---- reading blocks of rows ------------------------------------------------------------------- */
 
 static void show_progress(void *context, int64_t done_rows, int64_t n_rows) {
@@ -32,13 +29,19 @@ static slc_status visit_rows(slc_source *vis, const slci_survey_options *survey,
     const slc_image_options *options = survey->options;
     const slci_rows_options rows = {
         .fields = survey->wants_data ? SLCI_ROWS_ALL : SLCI_ROWS_WEIGHT,
-        .room_bytes = BLOCK_BYTES,
+        .room_bytes = survey->room_bytes,
         .pool = survey->pool,
         .cancel = options->run.cancel,
         .progress = show_progress,
         .progress_context = &options,
     };
     return slci_rows_visit(vis, &rows, visit, context, counts);
+}
+
+int64_t slci_survey_bytes(const slc_vis_meta *meta, int64_t room_bytes) {
+    const int64_t granule_rows = slc_direct_granule_rows(meta->n_channels);
+    return slc_max_i64(slci_row_block_bytes(meta, SLCI_ROWS_ALL, granule_rows),
+                       slci_rows_bytes(meta, SLCI_ROWS_ALL, room_bytes));
 }
 
 /* ---- survey ----------------------------------------------------------------------------------- */

@@ -39,9 +39,13 @@ typedef struct slci_survey_options {
     bool wants_data;                  /* read values too: non-finite samples then count as unused */
     const slc_image_options *options; /* for progress and cancel */
     slc_pool *pool;                   /* whose threads read; NULL: the calling thread does */
+    int64_t room_bytes;               /* of the rows that are looked at together */
 } slci_survey_options;
 
-/* Looks at every row once, in order, in blocks of about 4 MiB. */
+/* Memory for rows: of a survey with so much room, or of the first granule of a weighted set. */
+int64_t slci_survey_bytes(const slc_vis_meta *meta, int64_t room_bytes);
+
+/* Looks at every row once, in order. */
 SLC_MUST_USE slc_status slci_survey_run(slc_source *vis, const slci_survey_options *options,
                                         slci_survey *out);
 

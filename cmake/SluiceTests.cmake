@@ -1,18 +1,18 @@
-# Tests, benchmarks and examples, found by folder and name.
+# Tests and examples, found by folder and name.
 #
 #   tests/<folder>/test_<name>.c   test_<folder>_<name>: cmocka, linked with libsluice.a and
 #                                  tests/support/*.c
 #   tests/app/*.sh, *.py           program tests; SLUICE_PROGRAM holds the path of `sluice`
 #   tests/lint/lint_*.py           lint_<name>
-#   tests/bench/bench_<name>.c     an executable, not a test; bench_<name>.cu joins it, or makes one,
-#                                  where CUDA is built in
 #   examples/<nn_name>/*.c         example_<nn_name>, and a test if run.sh lies beside it; *.cu joins
 #                                  it where CUDA is built in
 #   examples/ladder/*_<n>_*.c, .cu example_ladder_<n>_host and _cuda: one step each of example_ladder
 #
 # Labels follow from names: *_cuda is gpu, *_fault is fault, *_slow is slow, lint is lint, the rest
-# cpu; SLUICE_EVERY_DEVICE names those that also run on a card. A script leaves with 77 when it could not run; a cmocka program in which every case was
-# skipped is shown as skipped (tests/support/run_cmocka).
+# cpu; SLUICE_EVERY_DEVICE names those that also run on a card. What ThreadSanitizer is for is threads
+# too (SLUICE_THREADED), and the target sluice_thread_tests builds that and no more. A script leaves with
+# 77 when it could not run; a cmocka program in which every case was skipped is shown as skipped
+# (tests/support/run_cmocka).
 
 set(SLUICE_TEST_OUTPUT "${PROJECT_BINARY_DIR}/test-output")
 file(MAKE_DIRECTORY "${SLUICE_TEST_OUTPUT}")
@@ -32,6 +32,15 @@ endif()
 # Tests that open every device of the machine: without a card they cover the host device alone.
 set(SLUICE_EVERY_DEVICE test_core_array test_kernels_permute_job test_core_device test_kernels_direct_bits
     test_app_image_budget test_app_gather example_02_own_kernel example_03_mapped)
+
+# Tests of what has threads: the core, the engine, reading, and the imaging job on one and several threads
+# (test_app_image takes two minutes of a processor more, and finds nothing else). Planning has none.
+set(SLUICE_THREADED
+    "^test_(core|ooc)_|^test_io_vis|^test_app_(image_budget|weighting)$")
+set(SLUICE_NOT_THREADED "^test_ooc_plan|^test_core_copy_plan$")
+
+# What takes longest begins first, so that it does not go on alone when all else has ended.
+set(SLUICE_LONG "^lint_tidy|_slow$|_fault|^test_app_(interop_stats_numpy|cases|image|program)|^test_ooc_probe$")
 
 function(sluice_set_test_properties test stem)
     set(seconds 120)
@@ -53,6 +62,16 @@ function(sluice_set_test_properties test stem)
     else()
         set(label cpu)
     endif()
+    if(test MATCHES "${SLUICE_THREADED}" AND NOT test MATCHES "${SLUICE_NOT_THREADED}")
+        list(APPEND label threads)
+    endif()
+    set(cost 1)
+    if(test MATCHES "${SLUICE_LONG}")
+        set(cost 100)
+        if(seconds LESS 300)
+            set(seconds 300)
+        endif()
+    endif()
     math(EXPR seconds "${seconds} * ${SLUICE_TIMEOUT_FACTOR}")
     set(environment "SLUICE_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
         "SLUICE_BUILD_DIR=${PROJECT_BINARY_DIR}" "PYTHONDONTWRITEBYTECODE=1")
@@ -69,7 +88,7 @@ function(sluice_set_test_properties test stem)
             "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0")
     endif()
     set_tests_properties(${test} PROPERTIES
-        LABELS "${label}" TIMEOUT ${seconds} SKIP_RETURN_CODE 77
+        LABELS "${label}" COST ${cost} TIMEOUT ${seconds} SKIP_RETURN_CODE 77
         WORKING_DIRECTORY "${SLUICE_TEST_OUTPUT}" ENVIRONMENT "${environment}")
 endfunction()
 
@@ -111,12 +130,13 @@ if(SLUICE_HAVE_CMOCKA)
             sluice_flags sluice_dependencies sluice_CMOCKA)
         set(support_objects $<TARGET_OBJECTS:sluice_test_support>)
     endif()
+    add_custom_target(sluice_thread_tests)
     file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/*/test_*.c")
     foreach(source IN LISTS sources)
         get_filename_component(stem "${source}" NAME_WE)
         get_filename_component(folder "${source}" DIRECTORY)
         get_filename_component(folder "${folder}" NAME)
-        if(folder STREQUAL "support" OR folder STREQUAL "bench")
+        if(folder STREQUAL "support")
             continue()
         endif()
         string(REGEX REPLACE "^test_" "" name "${stem}")
@@ -132,6 +152,9 @@ if(SLUICE_HAVE_CMOCKA)
         add_test(NAME ${test}
             COMMAND bash "${PROJECT_SOURCE_DIR}/tests/support/run_cmocka" $<TARGET_FILE:${test}>)
         sluice_set_test_properties(${test} ${stem})
+        if(test MATCHES "${SLUICE_THREADED}" AND NOT test MATCHES "${SLUICE_NOT_THREADED}")
+            add_dependencies(sluice_thread_tests ${test})
+        endif()
         math(EXPR SLUICE_N_TESTS "${SLUICE_N_TESTS} + 1")
     endforeach()
 endif()
@@ -166,27 +189,6 @@ if(SLUICE_TESTS AND Python3_Interpreter_FOUND)
         get_filename_component(stem "${script}" NAME_WE)
         sluice_add_script("${stem}" "${script}" "${stem}")
         math(EXPR SLUICE_N_LINTS "${SLUICE_N_LINTS} + 1")
-    endforeach()
-endif()
-
-# ---- benchmarks ---------------------------------------------------------------------------------
-if(SLUICE_BENCH)
-    file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/bench/bench_*.c")
-    if(SLUICE_HAVE_CUDA)
-        file(GLOB found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/bench/bench_*.cu")
-        list(APPEND sources ${found})
-    endif()
-    foreach(source IN LISTS sources)
-        get_filename_component(stem "${source}" NAME_WE)
-        if(stem MATCHES "_cuda$" AND NOT SLUICE_HAVE_CUDA)
-            continue()
-        endif()
-        if(TARGET ${stem})
-            target_sources(${stem} PRIVATE "${source}")
-        else()
-            add_executable(${stem} "${source}")
-            target_link_libraries(${stem} PRIVATE sluice_flags sluice_static sluice_dependencies)
-        endif()
     endforeach()
 endif()
 

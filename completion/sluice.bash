@@ -5,7 +5,7 @@ _sluice() {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     local job=${COMP_WORDS[1]:-}
-    local bench_options="--quick --json --work --array --chart --vram --ram --device --threads --quiet --verbose
+    local bench_options="--quick --json --work --array --vis --chart --vram --ram --device --threads --quiet --verbose
         --no-progress --version --help"
     local gather_options="--index --output --axis --coordinates --sparse --stats --trace --report
         --checkpoint --every --resume --overwrite --dry-run --vram --ram --device --threads
@@ -40,7 +40,7 @@ _sluice() {
     fi
     case $job:$previous in
     help:*) words="bench gather image info predict repack simulate stats transpose" ;;
-    bench:bench) words="engine copy io ladder" ;;
+    bench:bench) words="engine copy io direct ladder" ;;
     bench:--device | gather:--device | image:--device | predict:--device | repack:--device | stats:--device | transpose:--device) words="auto host cuda cuda:0" ;;
     gather:--sparse | predict:--sparse) words="auto resident mapped streamed" ;;
     image:--pol) words="I XX YY RR LL" ;;

@@ -81,20 +81,24 @@ static void run_plan(const slci_copy_plan *plan, char *dst, const char *src, boo
     }
 }
 
-static bool is_large(const slci_copy_plan *plan) {
-    return plan->n_bytes >=
-           (plan->way == SLCI_COPY_TRANSPOSE ? LARGE_TRANSPOSE_BYTES : LARGE_BYTES);
+static bool is_large(const slci_copy_plan *plan, int64_t dst_bytes) {
+    return dst_bytes >= (plan->way == SLCI_COPY_TRANSPOSE ? LARGE_TRANSPOSE_BYTES : LARGE_BYTES);
 }
 
 slc_status slc_copy_host(void *dst, const slc_layout *dst_layout, const void *src,
                          const slc_layout *src_layout) {
+    return slc_copy_host_part(dst, dst_layout, src, src_layout, 0);
+}
+
+slc_status slc_copy_host_part(void *dst, const slc_layout *dst_layout, const void *src,
+                              const slc_layout *src_layout, int64_t dst_bytes) {
     SLC_TRY(slci_copy_check_pair(dst_layout, src_layout));
     if (slc_layout_count(dst_layout) == 0) {
         return SLC_OK;
     }
     slci_copy_plan plan;
     slci_copy_plan_init_host(dst_layout, src_layout, &plan);
-    run_plan(&plan, dst, src, is_large(&plan));
+    run_plan(&plan, dst, src, is_large(&plan, slc_max_i64(dst_bytes, plan.n_bytes)));
     return SLC_OK;
 }
 
@@ -162,7 +166,7 @@ slc_status slc_copy_host_parallel(slc_pool *pool, void *dst, const slc_layout *d
     }
     cut_copy self = {.dst = dst, .src = src};
     slci_copy_plan_init_host(dst_layout, src_layout, &self.plan);
-    self.streams = is_large(&self.plan);
+    self.streams = is_large(&self.plan, self.plan.n_bytes);
     const int64_t most = (int64_t)slc_pool_size(pool) * PIECES_PER_THREAD;
     const int64_t wanted = slc_min_i64(most, self.plan.n_bytes / SMALLEST_PIECE_BYTES);
     const int64_t n_pieces = cut(&self, slc_pool_size(pool) == 1 ? 1 : wanted);

@@ -21,7 +21,13 @@ extern "C" {
 SLC_API SLC_MUST_USE slc_status slc_copy_host(void *dst, const slc_layout *dst_layout,
                                               const void *src, const slc_layout *src_layout);
 
-/* The same on all threads of the pool (lent for the call), where there is enough to share out.
+/* The same into a part of an array of `dst_bytes` that is written part by part: where the whole is
+ * too large for the caches the part goes past them, however small it is. */
+SLC_API SLC_MUST_USE slc_status slc_copy_host_part(void *dst, const slc_layout *dst_layout,
+                                                   const void *src, const slc_layout *src_layout,
+                                                   int64_t dst_bytes);
+
+/* slc_copy_host on all threads of the pool (lent for the call), where there is enough to share out.
  * Never call it from a task of the pool. */
 SLC_API SLC_MUST_USE slc_status slc_copy_host_parallel(slc_pool *pool, void *dst,
                                                        const slc_layout *dst_layout,

@@ -1,13 +1,22 @@
 /* Transposes on the host. The source's units are closest together along the plan's last dimension
- * (x), the destination's along the one before (y).
+ * (x), the destination's along the one before (y). Where both sides are dense, squares of vectors
+ * are turned in registers: n rows of n units by log2 n rounds in which row i and row i + n/2 are
+ * interleaved.
  *
- * A small copy turns one tile after the other from the source into the destination, whose lines are
- * written whole, a few at a time. A large one turns a tile into a buffer of the first-level cache
- * and writes it from there past the other caches, so that each line of the source is read once and
- * each line of the destination written once. Where both sides are dense, squares of vectors are
- * turned in registers: n rows of n units by log2 n rounds in which row i and row i + n/2 are
- * interleaved. */
+ * A small copy turns one tile after the other from the source into the destination. It walks the
+ * side whose rows lie further apart, and uses each line up at once; the tile's lines of the other
+ * side stay in a cache meanwhile. The processor sees no pattern in so many rows side by side, and
+ * is asked for the lines beforehand: for those that are walked one row of squares before their
+ * turn, for those of the other side during the tile before. No earlier: rows that lie a power of
+ * two apart share a few places of a cache. (On a Xeon of 2023 two threads then turn 65,536 x 64
+ * numbers of 32 bits at 54 GB/s, and at 41 if they ask for nothing; they copy 64.)
+ *
+ * A large copy turns a tile into a buffer of the first-level cache and writes it from there past
+ * the other caches, so that each line of the source is read once and each line of the destination
+ * written once. Asking for the source's next lines is worth 8 % there. */
 #include "core/copy_host.h"
+
+#include <stdlib.h>
 
 #include "core/checked.h"
 
@@ -15,6 +24,10 @@
  * not 64, and the lines of one visit are fetched or written together. */
 #define TILE_ROW_BYTES 256
 #define MOST_TILE_ROWS 64
+
+/* Squares are of vectors: along a side of a tile, and in the length of a line. */
+#define MOST_SQUARES (TILE_ROW_BYTES / SLCI_VECTOR_BYTES)
+#define SQUARES_PER_LINE (SLCI_LINE_BYTES / SLCI_VECTOR_BYTES)
 
 /* The first or second halves of a and b, units taken in turns. */
 SLCI_INLINE slci_vector8 interleave_low(slci_vector8 a, slci_vector8 b, int unit) {
@@ -84,6 +97,7 @@ typedef struct tile {
     int64_t src_x, src_y;
     int64_t pitch;
     bool in_place;
+    uintptr_t next_src, next_dst; /* where the tile after this one begins; need not be there */
 } tile;
 
 SLCI_INLINE void turn_units(char *to, const char *src, const tile *t, int64_t x_begin,
@@ -95,37 +109,92 @@ SLCI_INLINE void turn_units(char *to, const char *src, const tile *t, int64_t x_
     }
 }
 
-/* Asks for the lines of n rows that the next tile begins with; the processor sees no pattern in so
- * many rows side by side. The address need not be there. (Worth 8 % on a Xeon of 2023.) */
-SLCI_INLINE void prefetch_rows(const char *src, int64_t offset, int64_t pitch, int n) {
-    for (int i = 0; i < n; i++) {
-        __builtin_prefetch((const void *)((uintptr_t)src + (uintptr_t)(offset + i * pitch)));
-    }
-}
-
-/* Line after line of the source: each is read once. */
-SLCI_INLINE void turn_by_rows(char *to, const char *src, const tile *t, int64_t n_x, int64_t n_y,
-                              int unit) {
-    const int n = SLCI_VECTOR_BYTES / unit;
-    for (int64_t y = 0; y < n_y; y += n) {
-        for (int64_t x = 0; x < n_x; x += n) {
-            if (x * unit % SLCI_LINE_BYTES == 0) {
-                prefetch_rows(src, y * t->src_y + (x + t->n_x) * unit, t->src_y, n);
-            }
-            turn_square(to + x * t->pitch + y * unit, t->pitch, src + y * t->src_y + x * unit,
-                        t->src_y, unit);
+/* Asks for the lines of rows `begin` to `end` of `bytes` each, which need not be there. */
+SLCI_INLINE void prefetch_rows(uintptr_t first, int64_t pitch, uint64_t begin, uint64_t end,
+                               int64_t bytes) {
+    for (uint64_t row = begin; row < end; row++) {
+        for (int64_t at = 0; at < bytes; at += SLCI_LINE_BYTES) {
+            __builtin_prefetch((const void *)(first + row * (uint64_t)pitch + (uint64_t)at));
         }
     }
 }
 
-/* A few lines of the destination at a time, each written whole before the next. */
+/* Into the buffer, line after line of the source: each is read once. */
+SLCI_INLINE void turn_to_buffer(char *to, const char *src, const tile *t, int64_t n_x, int64_t n_y,
+                                int unit) {
+    const int n = SLCI_VECTOR_BYTES / unit;
+    for (int64_t y = 0; y < n_y; y += n) {
+        const char *row = src + y * t->src_y;
+        for (int64_t x = 0; x < n_x; x += n) {
+            if (x * unit % SLCI_LINE_BYTES == 0) {
+                prefetch_rows((uintptr_t)row + (uintptr_t)((x + t->n_x) * unit), t->src_y, 0,
+                              (uint64_t)n, SLCI_LINE_BYTES);
+            }
+            turn_square(to + x * t->pitch + y * unit, t->pitch, row + x * unit, t->src_y, unit);
+        }
+    }
+}
+
+/* What is asked for while a row of squares is turned: that row of the walked side that comes next, and
+ * some rows of the other side that the next tile wants. */
+typedef struct wish {
+    uintptr_t row, share;
+    int64_t row_pitch, share_pitch;
+    uint64_t n_share;
+    int64_t share_bytes;
+} wish;
+
+/* Evenly, a little before each square k of the row: more at once would have to wait for one another. */
+SLCI_INLINE void prefetch(const wish *w, uint64_t k, int unit) {
+    if (unit == SLCI_VECTOR_BYTES) {
+        return; /* whole vectors are copied faster without */
+    }
+    const uint64_t n = (uint64_t)(SLCI_VECTOR_BYTES / unit);
+    const uint64_t in_line = k % SQUARES_PER_LINE;
+    prefetch_rows(w->row + k / SQUARES_PER_LINE * SLCI_LINE_BYTES, w->row_pitch,
+                  n * in_line / SQUARES_PER_LINE, n * (in_line + 1) / SQUARES_PER_LINE, 1);
+    prefetch_rows(w->share, w->share_pitch, w->n_share * k / MOST_SQUARES,
+                  w->n_share * (k + 1) / MOST_SQUARES, w->share_bytes);
+}
+
+/* In place, line after line of the source. */
+SLCI_INLINE void turn_by_rows(char *to, const char *src, const tile *t, int64_t n_x, int64_t n_y,
+                              int unit) {
+    const int n = SLCI_VECTOR_BYTES / unit;
+    const int64_t n_share = n_y > 0 ? slc_ceil_div(n_x * n, n_y) : 0;
+    for (int64_t y = 0; y < n_y; y += n) {
+        const char *row = src + y * t->src_y;
+        const wish w = {.row =
+                            y + n < n_y ? (uintptr_t)row + (uintptr_t)(n * t->src_y) : t->next_src,
+                        .share = t->next_dst + (uintptr_t)(y / n * n_share * t->pitch),
+                        .row_pitch = t->src_y,
+                        .share_pitch = t->pitch,
+                        .n_share = (uint64_t)n_share,
+                        .share_bytes = n_y * unit};
+        for (int64_t x = 0; x < n_x; x += n) {
+            prefetch(&w, (uint64_t)(x / n), unit);
+            turn_square(to + x * t->pitch + y * unit, t->pitch, row + x * unit, t->src_y, unit);
+        }
+    }
+}
+
+/* In place, line after line of the destination: each is written whole before the next few. */
 SLCI_INLINE void turn_by_columns(char *to, const char *src, const tile *t, int64_t n_x, int64_t n_y,
                                  int unit) {
     const int n = SLCI_VECTOR_BYTES / unit;
+    const int64_t n_share = n_x > 0 ? slc_ceil_div(n_y * n, n_x) : 0;
     for (int64_t x = 0; x < n_x; x += n) {
+        char *row = to + x * t->pitch;
+        const wish w = {.row =
+                            x + n < n_x ? (uintptr_t)row + (uintptr_t)(n * t->pitch) : t->next_dst,
+                        .share = t->next_src + (uintptr_t)(x / n * n_share * t->src_y),
+                        .row_pitch = t->pitch,
+                        .share_pitch = t->src_y,
+                        .n_share = (uint64_t)n_share,
+                        .share_bytes = n_x * unit};
         for (int64_t y = 0; y < n_y; y += n) {
-            turn_square(to + x * t->pitch + y * unit, t->pitch, src + y * t->src_y + x * unit,
-                        t->src_y, unit);
+            prefetch(&w, (uint64_t)(y / n), unit);
+            turn_square(row + y * unit, t->pitch, src + y * t->src_y + x * unit, t->src_y, unit);
         }
     }
 }
@@ -136,7 +205,9 @@ SLCI_INLINE void turn_tile_of(char *to, const char *src, const tile *t, int unit
     const bool has_squares = t->src_x == unit;
     const int64_t n_x = has_squares ? t->n_x - t->n_x % n : 0;
     const int64_t n_y = has_squares ? t->n_y - t->n_y % n : 0;
-    if (t->in_place) {
+    if (!t->in_place) {
+        turn_to_buffer(to, src, t, n_x, n_y, unit);
+    } else if (llabs(t->pitch) >= llabs(t->src_y)) {
         turn_by_columns(to, src, t, n_x, n_y, unit);
     } else {
         turn_by_rows(to, src, t, n_x, n_y, unit);
@@ -197,6 +268,11 @@ void slci_copy_host_turned(const slci_copy_plan *plan, char *dst, const char *sr
         for (int64_t x = 0; x < plan->shape[last]; x += side_x) {
             t.n_x = slc_min_i64(side_x, plan->shape[last] - x);
             char *to = dst + x * plan->dst_stride[last] + y * plan->dst_stride[last - 1];
+            const bool is_last = x + side_x >= plan->shape[last];
+            const int64_t next_x = is_last ? 0 : x + side_x;
+            const int64_t next_y = is_last ? y + side_y : y;
+            t.next_src = (uintptr_t)src + (uintptr_t)(next_x * t.src_x + next_y * t.src_y);
+            t.next_dst = (uintptr_t)dst + (uintptr_t)(next_x * t.pitch + next_y * unit);
             turn_tile(t.in_place ? to : stage, src + x * t.src_x + y * t.src_y, &t,
                       plan->unit_bytes);
             if (is_dense && is_large) {

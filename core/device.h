@@ -129,6 +129,7 @@ typedef struct slc_device_ops {
 struct slc_device {
     const slc_device_ops *ops;
     slc_device_kind kind; /* of the device that computes: a checking device has its inner one's */
+    bool has_host_memory; /* device memory is the host's, and pool threads may fill it themselves */
     slc_pool *pool;       /* lent; runs host kernels and large host copies */
     slc_log *log;         /* lent; may be NULL */
 };

@@ -134,6 +134,7 @@ slc_status slc_device_create_host(slc_pool *pool, slc_log *log, slc_device **out
     }
     device->ops = &host_ops;
     device->kind = SLC_DEVICE_HOST;
+    device->has_host_memory = true;
     device->pool = pool;
     device->log = log;
     *out = device;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/checked.h"
 
@@ -30,6 +31,10 @@ slc_status slci_host_check_size(int64_t bytes) {
                         (long long)bytes, (long long)limits.total_bytes);
     }
     return SLC_OK;
+}
+
+int64_t slci_host_cache_bytes(void) {
+    return slc_max_i64(sysconf(_SC_LEVEL3_CACHE_SIZE), 0);
 }
 
 slc_status slci_host_map(int64_t bytes, void **out) {

@@ -32,6 +32,9 @@ SLC_MUST_USE slc_status slci_host_limits_read(const char *root, slci_host_limits
  * of those above it, rounded up. At least 1. `root` as above (the mask is the process's own). */
 int slci_host_cpus(const char *root);
 
+/* Bytes of the last cache that processors share; 0: the system does not say. */
+int64_t slci_host_cache_bytes(void);
+
 /* Maps at least `bytes` >= 1 of zeroed memory, with huge pages where the system grants them; whole
  * 2 MiB pages and aligned to them from that size on. Nothing is touched. SLC_ERROR_MEMORY. */
 SLC_MUST_USE slc_status slci_host_map(int64_t bytes, void **out);

@@ -168,7 +168,7 @@ static slc_status memory_write(slc_sink *sink, const slc_box *box, const void *s
     const slc_layout to = slc_layout_slice(&memory->layout, box);
     slc_layout from;
     SLC_TRY(slc_layout_dense(to.dtype, to.rank, to.shape, &from));
-    return slc_copy_host(memory->data, &to, src, &from);
+    return slc_copy_host_part(memory->data, &to, src, &from, slc_layout_bytes(&memory->layout));
 }
 
 /* Memory has no name to appear under: what is written is there at once. */

@@ -38,6 +38,16 @@ const char *slc_status_message(void) {
     return thread_message;
 }
 
+/* Messages quote names and texts of files, which may hold anything; a message is one line. */
+static void replace_controls(char *text) {
+    for (; *text != '\0'; text++) {
+        const unsigned char byte = (unsigned char)*text;
+        if (byte < ' ' || byte == 127) {
+            *text = '?';
+        }
+    }
+}
+
 slc_status slc_status_fail(slc_status status, const char *format, ...) {
     /* The arguments may point into the old message, so the new one is built beside it. */
     char message[SLC_MESSAGE_BYTES];
@@ -45,6 +55,7 @@ slc_status slc_status_fail(slc_status status, const char *format, ...) {
     va_start(arguments, format);
     (void)slci_vprint(message, sizeof message, format, arguments);
     va_end(arguments);
+    replace_controls(message);
     memcpy(thread_message, message, sizeof thread_message);
     return status;
 }

@@ -32,48 +32,6 @@
 #include "core/copy.h"
 #include "io/chunk_sink_internal.h"
 
-/* Chunks for each thread that may be encoded or parked at a time: one under way, one that waits. */
-#define SLOTS_PER_THREAD 2
-#define PAYLOADS_PER_THREAD 3
-
-/* A row of chunks is kept open in memory up to this size, where nobody says otherwise. */
-#define USUAL_OPEN_BYTES ((int64_t)64 << 20)
-
-/* ---- sizes ------------------------------------------------------------------------------------ */
-
-typedef struct sizes {
-    int64_t n_chunks, n_threads, n_slots, n_payloads, payload_bytes;
-    int64_t bytes;
-} sizes;
-
-static sizes size_of(const slci_chunk_sink_options *options) {
-    const int64_t chunk_bytes = options->pipeline.chunk_bytes;
-    const slci_chunk_grid grid = slci_chunk_grid_of(&options->layout, options->chunk);
-    const int64_t row = grid.n_chunks / slc_max_i64(grid.n_of[0], 1);
-    sizes out = {.n_chunks = grid.n_chunks,
-                 .n_threads = options->pool == NULL ? 1 : slc_pool_size(options->pool),
-                 .payload_bytes =
-                     slc_max_i64(slci_chunk_encoded_most(&options->pipeline), chunk_bytes)};
-    const int64_t least = SLOTS_PER_THREAD * out.n_threads + 1;
-    out.n_payloads = PAYLOADS_PER_THREAD * out.n_threads + 1;
-    const int64_t fixed_bytes = out.n_threads * slci_chunk_encoder_bytes(&options->pipeline) +
-                                (out.n_payloads + 1) * out.payload_bytes +
-                                (int64_t)sizeof(slci_chunk_sink) +
-                                out.n_chunks * (int64_t)sizeof(slci_chunk_entry);
-    const int64_t slot_bytes = out.payload_bytes + (int64_t)sizeof(slci_chunk_slot);
-    out.n_slots = options->memory_bytes > 0
-                      ? (options->memory_bytes - fixed_bytes) / slot_bytes
-                      : least + slc_min_i64(row, USUAL_OPEN_BYTES / chunk_bytes);
-    out.n_slots = slc_min_i64(out.n_slots, slc_max_i64(out.n_chunks, 1));
-    out.n_slots = slc_max_i64(out.n_slots, slc_min_i64(least, slc_max_i64(out.n_chunks, 1)));
-    out.bytes = fixed_bytes + out.n_slots * slot_bytes;
-    return out;
-}
-
-int64_t slci_chunk_sink_bytes(const slci_chunk_sink_options *options) {
-    return size_of(options).bytes;
-}
-
 /* ---- chunks ----------------------------------------------------------------------------------- */
 
 unsigned char *slci_chunk_slot_memory(const slci_chunk_slot *self) {
@@ -298,7 +256,7 @@ static slc_status file_payload(slci_chunk_sink *sink, int64_t index, int64_t buf
  * to go on with. */
 static bool may_hold(const slci_chunk_sink *sink) {
     return is_moving(sink) ||
-           sink->n_held < sink->n_slots - (int64_t)SLOTS_PER_THREAD * sink->n_threads;
+           sink->n_held < sink->n_slots - (int64_t)SLCI_SLOTS_PER_THREAD * sink->n_encoders;
 }
 
 /* With the mutex. */
@@ -308,7 +266,7 @@ slc_status slci_chunk_deliver(slci_chunk_sink *sink, int64_t index, int64_t buff
     slci_chunk_entry ready = {.at = buffer, .n = (uint32_t)n_bytes, .state = SLCI_CHUNK_PARKED};
     const bool is_next = index == sink->next;
     slci_chunk_slot *slot = may_hold(sink) ? find_free_slot(sink) : NULL;
-    if (is_next || sink->n_parked < sink->n_payloads - sink->n_threads) {
+    if (is_next || sink->n_parked < sink->n_payloads - sink->n_encoders) {
         sink->entry[index] = ready;
         sink->n_parked++;
     } else if (slot != NULL) {
@@ -328,8 +286,9 @@ slc_status slci_chunk_deliver(slci_chunk_sink *sink, int64_t index, int64_t buff
 /* ---- encoding --------------------------------------------------------------------------------- */
 
 /* With the mutex, which is let go meanwhile. */
-static slc_status encode_locked(slci_chunk_sink *sink, slci_chunk_slot *self, int thread) {
-    assert(sink->n_free_payloads > 0);
+static slc_status encode_locked(slci_chunk_sink *sink, slci_chunk_slot *self) {
+    assert(sink->n_free_payloads > 0 && sink->n_free_encoders > 0);
+    slci_chunk_encoder *const encoder = sink->free_encoder[--sink->n_free_encoders];
     const int64_t buffer = sink->free_payload[--sink->n_free_payloads];
     const int64_t index = self->index;
     slc_sink_piece piece = {.index = index};
@@ -338,12 +297,13 @@ static slc_status encode_locked(slci_chunk_sink *sink, slci_chunk_slot *self, in
         slci_turn_elements(&sink->options.turn, slci_chunk_slot_memory(self),
                            sink->options.pipeline.chunk_bytes);
     }
-    const slc_status status = slci_chunk_encode(sink->encoder[thread], slci_chunk_slot_memory(self),
+    const slc_status status = slci_chunk_encode(encoder, slci_chunk_slot_memory(self),
                                                 slci_chunk_payload(sink, buffer), &piece.n_bytes);
     if (status == SLC_OK && sink->keep != NULL) {
         sink->keep(sink->keep_context, &piece, slci_chunk_payload(sink, buffer));
     }
     pthread_mutex_lock(&sink->mutex);
+    sink->free_encoder[sink->n_free_encoders++] = encoder;
     self->index = -1;
     self->is_busy = false;
     sink->n_encoding--;
@@ -356,11 +316,10 @@ static slc_status encode_locked(slci_chunk_sink *sink, slci_chunk_slot *self, in
 static slc_status encode_task(void *argument) {
     slci_chunk_slot *self = argument;
     slci_chunk_sink *sink = self->sink;
-    const int thread = sink->options.pool == NULL ? 0 : slc_pool_thread_index();
     pthread_mutex_lock(&sink->mutex);
     slc_status status = sink->failure.status;
     if (status == SLC_OK) {
-        status = encode_locked(sink, self, thread);
+        status = encode_locked(sink, self);
         if (status != SLC_OK) {
             (void)slci_chunk_fail(sink, status);
         }
@@ -368,8 +327,9 @@ static slc_status encode_task(void *argument) {
         self->index = -1;
         self->is_busy = false;
         sink->n_encoding--;
-        pthread_cond_broadcast(&sink->changed);
     }
+    sink->n_busy--;
+    pthread_cond_broadcast(&sink->changed);
     pthread_mutex_unlock(&sink->mutex);
     return status;
 }
@@ -377,6 +337,12 @@ static slc_status encode_task(void *argument) {
 /* With the mutex: the chunk in the slot is complete. */
 static slc_status begin_encoding(slci_chunk_sink *sink, slci_chunk_slot *self) {
     sink->entry[self->index].state = SLCI_CHUNK_BUSY;
+    /* No more threads than encoders are at it, putting included, as if the pool had no more; a task of
+     * the pool may not wait, this thread may. */
+    while (sink->is_short && sink->n_busy >= sink->n_encoders) {
+        pthread_cond_wait(&sink->changed, &sink->mutex);
+    }
+    sink->n_busy++;
     sink->n_encoding++;
     pthread_mutex_unlock(&sink->mutex);
     slc_status status = SLC_OK;
@@ -389,6 +355,7 @@ static slc_status begin_encoding(slci_chunk_sink *sink, slci_chunk_slot *self) {
     if (status != SLC_OK && sink->options.pool != NULL) {
         self->index = -1;
         sink->n_encoding--;
+        sink->n_busy--;
     }
     return status;
 }
@@ -509,7 +476,7 @@ slci_chunk_sink_counts slci_chunk_sink_get_counts(slci_chunk_sink *sink) {
 
 /* ---- making ----------------------------------------------------------------------------------- */
 
-static slc_status allocate(slci_chunk_sink *sink, const sizes *size) {
+static slc_status allocate(slci_chunk_sink *sink, const slci_chunk_sizes *size) {
     const int64_t n_buffers = size->n_slots + size->n_payloads + 1;
     int64_t buffer_bytes = 0;
     if (slc_checked_mul(n_buffers, size->payload_bytes, &buffer_bytes)) {
@@ -517,10 +484,11 @@ static slc_status allocate(slci_chunk_sink *sink, const sizes *size) {
         sink->slots = calloc((size_t)size->n_slots, sizeof *sink->slots);
         sink->buffer_memory = malloc((size_t)buffer_bytes);
         sink->free_payload = calloc((size_t)size->n_payloads, sizeof *sink->free_payload);
-        sink->encoder = calloc((size_t)size->n_threads, sizeof(slci_chunk_encoder *));
+        sink->encoder = calloc((size_t)size->n_encoders, sizeof(slci_chunk_encoder *));
+        sink->free_encoder = calloc((size_t)size->n_encoders, sizeof(slci_chunk_encoder *));
     }
     if (sink->entry == NULL || sink->slots == NULL || sink->buffer_memory == NULL ||
-        sink->free_payload == NULL || sink->encoder == NULL) {
+        sink->free_payload == NULL || sink->encoder == NULL || sink->free_encoder == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory for %lld bytes of chunks under way",
                         sink->options.path, (long long)size->bytes);
     }
@@ -540,7 +508,7 @@ static slc_status allocate(slci_chunk_sink *sink, const sizes *size) {
 
 static slc_status prepare(slci_chunk_sink *sink) {
     const slci_chunk_sink_options *options = &sink->options;
-    const sizes size = size_of(options);
+    const slci_chunk_sizes size = slci_chunk_sink_size(options);
     sink->n_slots = size.n_slots;
     sink->n_payloads = size.n_payloads;
     sink->payload_bytes = size.payload_bytes;
@@ -548,8 +516,11 @@ static slc_status prepare(slci_chunk_sink *sink) {
     SLC_TRY(slc_layout_dense(options->layout.dtype, options->layout.rank, options->chunk,
                              &sink->chunk_layout));
     SLC_TRY(allocate(sink, &size));
-    for (; sink->n_threads < size.n_threads; sink->n_threads++) {
-        SLC_TRY(slci_chunk_encoder_create(&options->pipeline, &sink->encoder[sink->n_threads]));
+    sink->is_short = size.n_encoders < slci_chunk_sink_threads(options);
+    for (; sink->n_encoders < size.n_encoders; sink->n_encoders++) {
+        slci_chunk_encoder **encoder = &sink->encoder[sink->n_encoders];
+        SLC_TRY(slci_chunk_encoder_create(&options->pipeline, encoder));
+        sink->free_encoder[sink->n_free_encoders++] = *encoder;
     }
     return options->pool == NULL ? SLC_OK : slc_task_group_create(&sink->group);
 }
@@ -580,10 +551,11 @@ void slci_chunk_sink_destroy(slci_chunk_sink *sink) {
         slci_chunk_sink_wait(sink); /* what is thrown away need not be whole */
     (void)ignored;
     slc_task_group_destroy(sink->group);
-    for (int k = 0; k < sink->n_threads; k++) {
+    for (int k = 0; k < sink->n_encoders; k++) {
         slci_chunk_encoder_destroy(sink->encoder[k]);
     }
     slci_nameless_close(&sink->file);
+    free((void *)sink->free_encoder);
     free((void *)sink->encoder);
     free(sink->free_payload);
     free(sink->buffer_memory);

@@ -49,8 +49,10 @@ typedef struct slci_chunk_sink_counts {
 
 typedef struct slci_chunk_sink slci_chunk_sink;
 
-/* Memory that a sink takes at most. */
+/* Memory that a sink takes at most, and the threads that encode: all of the pool's, or as many as
+ * memory_bytes has room for, one at least. */
 int64_t slci_chunk_sink_bytes(const slci_chunk_sink_options *options);
+int slci_chunk_sink_encoders(const slci_chunk_sink_options *options);
 
 /* Of a pipeline that slci_chunk_encoder_check has found good. SLC_ERROR_MEMORY. */
 SLC_MUST_USE slc_status slci_chunk_sink_create(const slci_chunk_sink_options *options,

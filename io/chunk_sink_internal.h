@@ -43,8 +43,9 @@ struct slci_chunk_sink {
     slci_chunk_sink_options options;
     slci_chunk_grid grid;
     slc_layout chunk_layout; /* dense */
-    int n_threads;
-    slci_chunk_encoder **encoder; /* [n_threads] */
+    int n_encoders;
+    bool is_short;                /* there are fewer of them than threads */
+    slci_chunk_encoder **encoder; /* [n_encoders] */
     slci_chunk_entry *entry;      /* [n_chunks] */
     int64_t n_slots;
     slci_chunk_slot *slots;
@@ -58,16 +59,32 @@ struct slci_chunk_sink {
 
     pthread_mutex_t mutex; /* everything below, and entries, slots and the stack */
     pthread_cond_t changed;
+    slci_chunk_encoder **free_encoder; /* [n_encoders], a stack */
+    int n_free_encoders;
     int64_t n_free_payloads, n_parked, n_held;
     int64_t n_encoding;
-    int64_t hand; /* where the search for a slot to take begins */
-    int64_t next; /* the chunk to be put next */
+    int64_t n_busy; /* tasks that were given to the pool and have not ended */
+    int64_t hand;   /* where the search for a slot to take begins */
+    int64_t next;   /* the chunk to be put next */
     bool is_putting;
     slci_nameless_file file;
     int64_t file_end;
     slc_failure failure; /* the first */
     slci_chunk_sink_counts counts;
 };
+
+/* Chunks for each encoder that may be put together or encoded at a time: one under way, one that waits.
+ */
+#define SLCI_SLOTS_PER_THREAD 2
+
+typedef struct slci_chunk_sizes {
+    int64_t n_chunks, n_encoders, n_slots, n_payloads, payload_bytes;
+    int64_t bytes;
+} slci_chunk_sizes;
+
+/* io/chunk_sink_size.c: with fewer encoders than threads where memory is short. */
+slci_chunk_sizes slci_chunk_sink_size(const slci_chunk_sink_options *options);
+int64_t slci_chunk_sink_threads(const slci_chunk_sink_options *options);
 
 /* Where a slot's chunk lies, and a buffer. */
 unsigned char *slci_chunk_slot_memory(const slci_chunk_slot *slot);

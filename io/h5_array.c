@@ -236,7 +236,7 @@ slc_status slc_h5_array_open(const slc_h5_array_options *options, slc_source **o
 }
 
 int64_t slc_h5_array_stored_bytes(const slc_source *source) {
-    return set_of(source)->stored_bytes;
+    return slci_h5_dataset_stored_bytes(set_of(source));
 }
 
 bool slc_h5_array_is_enum(const slc_source *source) {

@@ -111,6 +111,10 @@ SLC_API SLC_MUST_USE slc_status slc_h5_array_settle(slc_h5_array_output *output)
 SLC_API bool slc_h5_array_is_filtered(const slc_h5_array_output *output);
 SLC_API int64_t slc_h5_array_output_bytes(const slc_h5_array_output *output);
 
+/* Likewise: how many threads encode, fewer than the pool's where `memory_bytes` has room for fewer; 0
+ * without a filter. */
+SLC_API int slc_h5_array_output_encoders(const slc_h5_array_output *output);
+
 /* Before anything is computed: that the file can be written, has room, and may have its name.
  * SLC_ERROR_OUTPUT; SLC_ERROR_ARGUMENT for a name or type that HDF5 cannot hold. */
 SLC_API SLC_MUST_USE slc_status slc_h5_array_check(const slc_h5_array_output *output);

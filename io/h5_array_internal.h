@@ -67,6 +67,11 @@ SLC_MUST_USE slc_status slci_h5_template_element(const slc_h5_array_output *outp
 /* The template's type itself; the caller closes it, with the lock. */
 SLC_MUST_USE slc_status slci_h5_template_type(const slc_h5_array_output *output, slci_h5_id *out);
 
+/* The template's fill value into a creation list, for elements of `type`; none where the template's own
+ * would be another number as that. */
+SLC_MUST_USE slc_status slci_h5_template_fill(const slc_h5_array_output *output, slci_h5_id type,
+                                              slci_h5_id list);
+
 /* The template's attributes, labels and scales, to the open dataset `to` of `output`. */
 SLC_MUST_USE slc_status slci_h5_template_copy(const slc_h5_array_output *from,
                                               const slci_h5_output *output, slci_h5_id to);

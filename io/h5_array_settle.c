@@ -146,6 +146,14 @@ int64_t slc_h5_array_output_bytes(const slc_h5_array_output *output) {
     return slci_h5_plain_bytes(output);
 }
 
+int slc_h5_array_output_encoders(const slc_h5_array_output *output) {
+    if (!slc_h5_array_is_filtered(output) || !slci_h5_is_chunked(output)) {
+        return 0;
+    }
+    const slci_chunk_sink_options options = slci_h5_chunk_options(output);
+    return slci_chunk_sink_encoders(&options);
+}
+
 void slc_h5_array_choose_chunk(const slc_layout *layout, int64_t chunk[SLC_MAX_RANK]) {
     int64_t most = USUAL_CHUNK_BYTES / slc_dtype_bytes(layout->dtype); /* elements still to take */
     memset(chunk, 0, SLC_MAX_RANK * sizeof *chunk);

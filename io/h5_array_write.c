@@ -70,14 +70,13 @@ static slc_status make_type(const slc_h5_array_output *output, hid_t *out) {
                                 output->path, slc_dtype_name(output->layout.dtype), reason);
 }
 
-static slc_status make_dataset(h5_array_sink *sink, hid_t type) {
+static slc_status make_dataset(h5_array_sink *sink, hid_t type, hid_t list) {
     const slc_h5_array_output *output = &sink->settled.output;
     const slc_layout *layout = &output->layout;
     hsize_t chunk[SLC_MAX_RANK];
     for (int d = 0; d < layout->rank; d++) {
         chunk[d] = (hsize_t)output->chunk[d];
     }
-    const hid_t list = slci_h5_plist(H5P_DATASET_CREATE);
     const hid_t space = make_space(layout);
     if (list >= 0 && space >= 0 &&
         (slci_h5_is_chunked(output) ? H5Pset_chunk(list, layout->rank, chunk)
@@ -91,16 +90,15 @@ static slc_status make_dataset(h5_array_sink *sink, hid_t type) {
     const slc_status status =
         sink->dataset >= 0 ? SLC_OK : slci_h5_output_fail(sink->output, sink->settled.name);
     (void)H5Sclose(space);
-    (void)H5Pclose(list);
     return status;
 }
 
 /* With the lock. */
-static slc_status make_file(h5_array_sink *sink, hid_t type) {
+static slc_status make_file(h5_array_sink *sink, hid_t type, hid_t list) {
     const char *name = sink->settled.output.path;
     SLC_TRY(slci_h5_output_create(sink->file.temporary_path, name, &sink->output));
     return slci_h5_output_make_groups(sink->output, sink->settled.name)
-               ? make_dataset(sink, type)
+               ? make_dataset(sink, type, list)
                : slci_h5_output_fail(sink->output, sink->settled.name);
 }
 
@@ -257,9 +255,19 @@ static const slc_sink_ops filtered_ops = {.write = sink_write,
 static slc_status make_structure(h5_array_sink *sink) {
     const slc_h5_array_output *output = &sink->settled.output;
     hid_t type = -1;
+    slc_status status = SLC_OK;
     SLC_TRY(make_type(output, &type));
     slci_h5_lock();
-    const slc_status status = make_file(sink, type);
+    const hid_t list = slci_h5_plist(H5P_DATASET_CREATE);
+    slci_h5_unlock();
+    if (list >= 0 && output->template_path != NULL) {
+        status = slci_h5_template_fill(output, (slci_h5_id)type, (slci_h5_id)list);
+    }
+    slci_h5_lock();
+    if (status == SLC_OK) {
+        status = make_file(sink, type, list);
+    }
+    (void)H5Pclose(list);
     (void)H5Tclose(type);
     slci_h5_unlock();
     SLC_TRY(status);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/h5_heap.h"
+
 /* Not an attribute that HDF5's own limit of 64 KiB for small ones would hold, but some are larger. */
 #define MAX_ATTRIBUTE_BYTES ((size_t)1 << 30)
 
@@ -67,7 +69,7 @@ static herr_t copy_attribute(hid_t object, const char *name, const H5A_info_t *i
     const hid_t space = from < 0 ? -1 : H5Aget_space(from);
     hid_t to = -1;
     const bool is_left_out = type >= 0 && H5Tdetect_class(type, H5T_REFERENCE) > 0;
-    if (type >= 0 && space >= 0 && !is_left_out) {
+    if (type >= 0 && space >= 0 && !is_left_out && slci_h5_attribute_is_sound(from)) {
         to = H5Acreate2(call->to, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     }
     bool lacks_memory = false;

@@ -87,6 +87,19 @@ static slc_status begin(const char *path, slci_h5_bench_file **out) {
     return SLC_OK;
 }
 
+slc_status slci_h5_bench_end(slci_h5_bench_file *self, slc_status status) {
+    const bool is_set_closed = self->dataset < 0 || H5Dclose(self->dataset) >= 0;
+    const bool is_closed = (self->file < 0 || H5Fclose(self->file) >= 0) && is_set_closed;
+    if (status == SLC_OK && !is_closed) {
+        status = fail(SLC_ERROR_OUTPUT, self->path, "close");
+    }
+    (void)H5Tclose(self->type);
+    slci_h5_codec_register();
+    slci_h5_unlock();
+    free(self);
+    return status;
+}
+
 static slc_status open_locked(slci_h5_bench_file *self) {
     self->file = H5Fopen(self->path, H5F_ACC_RDONLY, H5P_DEFAULT);
     self->dataset = self->file < 0 ? -1 : H5Dopen2(self->file, SLCI_H5_BENCH_NAME, H5P_DEFAULT);
@@ -107,8 +120,7 @@ slc_status slci_h5_bench_open(const char *path, slci_h5_bench_filters filters,
     }
     const slc_status status = open_locked(self);
     if (status != SLC_OK) {
-        slci_h5_bench_close(self);
-        return status;
+        return slci_h5_bench_end(self, status);
     }
     *out = self;
     return SLC_OK;
@@ -142,27 +154,10 @@ slc_status slci_h5_bench_create(const slci_h5_bench_set *set, slci_h5_bench_file
     SLC_TRY(begin(set->path, &self));
     const slc_status status = create_locked(self, set);
     if (status != SLC_OK) {
-        slci_h5_bench_close(self);
-        return status;
+        return slci_h5_bench_end(self, status);
     }
     *out = self;
     return SLC_OK;
-}
-
-void slci_h5_bench_close(slci_h5_bench_file *self) {
-    if (self == NULL) {
-        return;
-    }
-    if (self->dataset >= 0) {
-        (void)H5Dclose(self->dataset);
-    }
-    if (self->file >= 0) {
-        (void)H5Fclose(self->file);
-    }
-    (void)H5Tclose(self->type);
-    slci_h5_codec_register();
-    slci_h5_unlock();
-    free(self);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------- */

@@ -3,9 +3,7 @@
  * benchmarks.
  *
  *     SLC_TRY(slci_h5_bench_open(path, SLCI_H5_BENCH_STOCK, &file));
- *     SLC_TRY_GOTO(done, slci_h5_bench_read(file, row, n_rows, dst));
- * done:
- *     slci_h5_bench_close(file);
+ *     return slci_h5_bench_end(file, slci_h5_bench_read(file, row, n_rows, dst));
  */
 #ifndef SLC_IO_H5_BENCH_H
 #define SLC_IO_H5_BENCH_H
@@ -37,10 +35,13 @@ bool slci_h5_bench_has_stock(int filter);
 typedef struct slci_h5_bench_file slci_h5_bench_file;
 
 /* Until it is closed no other thread may use HDF5, whose filters are those that are asked for; only
- * one file at a time. SLC_ERROR_INPUT, SLC_ERROR_MEMORY. Close takes NULL. */
+ * one file at a time. SLC_ERROR_INPUT, SLC_ERROR_MEMORY. */
 SLC_MUST_USE slc_status slci_h5_bench_open(const char *path, slci_h5_bench_filters filters,
                                            slci_h5_bench_file **out);
-void slci_h5_bench_close(slci_h5_bench_file *file);
+
+/* Closes it. What came of the work before comes back, or else what comes of closing, when HDF5 writes
+ * what it has kept: SLC_ERROR_OUTPUT. */
+SLC_MUST_USE slc_status slci_h5_bench_end(slci_h5_bench_file *file, slc_status status);
 
 /* Makes one, likewise; deflate and zstd are the filters that HDF5 has an encoder for. All lent.
  * SLC_ERROR_OUTPUT, SLC_ERROR_MEMORY. */

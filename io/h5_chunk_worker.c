@@ -26,7 +26,9 @@ static int64_t scratch_bytes(const slci_h5_chunks *chunks) {
 }
 
 int64_t slci_chunk_worker_bytes(const slci_h5_chunks *chunks) {
-    const int64_t own = (int64_t)sizeof(slci_chunk_worker) + buffer_bytes(chunks);
+    /* A list without a filter is runs of bytes whatever is read of it, which go where they should. */
+    const bool is_list = chunks->pipeline.n_filters == 0 && chunks->rank <= 1;
+    const int64_t own = (int64_t)sizeof(slci_chunk_worker) + (is_list ? 0 : buffer_bytes(chunks));
     return chunks->pipeline.n_filters == 0
                ? own
                : own + scratch_bytes(chunks) + slci_chunk_decoder_bytes(&chunks->pipeline);

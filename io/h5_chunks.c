@@ -415,15 +415,23 @@ int64_t slci_h5_chunks_thread_bytes(const slci_h5_chunks *chunks) {
     return slci_chunk_worker_bytes(chunks);
 }
 
+void slci_h5_chunks_rest(slci_h5_chunks *chunks) {
+    (void)pthread_mutex_lock(&chunks->mutex);
+    slci_chunk_worker *worker = chunks->workers;
+    chunks->workers = NULL;
+    (void)pthread_mutex_unlock(&chunks->mutex);
+    while (worker != NULL) {
+        slci_chunk_worker *next = worker->next;
+        slci_chunk_worker_destroy(worker);
+        worker = next;
+    }
+}
+
 void slci_h5_chunks_destroy(slci_h5_chunks *chunks) {
     if (chunks == NULL) {
         return;
     }
-    while (chunks->workers != NULL) {
-        slci_chunk_worker *worker = chunks->workers;
-        chunks->workers = worker->next;
-        slci_chunk_worker_destroy(worker);
-    }
+    slci_h5_chunks_rest(chunks);
     slci_chunk_window_destroy(chunks->window);
     slci_h5_index_destroy(chunks->index);
     if (chunks->descriptor >= 0) {

@@ -67,6 +67,9 @@ SLC_MUST_USE slc_status slci_h5_chunks_read(slci_h5_chunks *chunks, const slci_h
  * SLC_ERROR_MEMORY. */
 SLC_MUST_USE slc_status slci_h5_chunks_keep(slci_h5_chunks *chunks, int64_t bytes);
 
+/* Frees what threads that read have left behind for the next ones. Thread-safe. */
+void slci_h5_chunks_rest(slci_h5_chunks *chunks);
+
 /* What the index takes, and what each thread that reads takes at most. */
 int64_t slci_h5_chunks_index_bytes(const slci_h5_chunks *chunks);
 int64_t slci_h5_chunks_thread_bytes(const slci_h5_chunks *chunks);

@@ -87,7 +87,6 @@ static slc_status open_locked(slci_h5_id file, slci_h5_dataset *dataset) {
     slci_h5_type_describe(dataset->type_id, &dataset->type, &dataset->type_class,
                           dataset->type_text, sizeof dataset->type_text);
     SLC_TRY(read_shape(dataset));
-    dataset->stored_bytes = (int64_t)H5Dget_storage_size(id);
     const hid_t properties = H5Dget_create_plist(id);
     if (properties < 0) {
         return SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: its storage cannot be read",
@@ -201,6 +200,25 @@ int64_t slci_h5_dataset_thread_bytes(const slci_h5_dataset *dataset) {
     for (int d = 0; d < dataset->rank; d++) {
         bytes *= dataset->chunk[d]; /* checked when the dataset was opened */
     }
+    return bytes;
+}
+
+void slci_h5_dataset_rest(const slci_h5_dataset *dataset) {
+    if (dataset->chunks != NULL) {
+        slci_h5_chunks_rest(dataset->chunks);
+    }
+}
+
+int64_t slci_h5_dataset_stored_bytes(const slci_h5_dataset *dataset) {
+    if (dataset->id == 0) {
+        return dataset->member_bytes;
+    }
+    if (dataset->chunks != NULL && dataset->chunks->index != NULL) {
+        return dataset->chunks->index->stored_bytes;
+    }
+    slci_h5_lock();
+    const int64_t bytes = (int64_t)H5Dget_storage_size((hid_t)dataset->id);
+    slci_h5_unlock();
     return bytes;
 }
 
@@ -416,7 +434,7 @@ void slci_h5_dataset_describe(const slci_h5_dataset *dataset, slc_vis_dataset *o
     (void)snprintf(out->why, sizeof out->why, "%s", dataset->why);
     out->rank = dataset->rank;
     out->logical_bytes = dataset->type.bytes;
-    out->stored_bytes = dataset->stored_bytes;
+    out->stored_bytes = slci_h5_dataset_stored_bytes(dataset);
     for (int d = 0; d < dataset->rank; d++) {
         out->shape[d] = dataset->shape[d];
         out->chunk[d] = dataset->chunk[d];

@@ -48,11 +48,11 @@ typedef struct slci_h5_dataset {
     int64_t shape[SLC_MAX_RANK];
     int64_t chunk[SLC_MAX_RANK];         /* 0: not chunked */
     int64_t codec_bytes[SLCI_H5_CODECS]; /* what each codec must give for a chunk; 0: not known */
-    int64_t stored_bytes;
-    struct slci_h5_chunks *chunks; /* NULL: HDF5 reads; owned */
-    slci_turn turn;                /* from the file's elements to those of type_id */
-    char why[SLCI_H5_WHY_BYTES];   /* HDF5 reads, in one clause; "" where it does not */
-    bool keeps_row;                /* the library's cache holds a row of chunks, decoded */
+    int64_t member_bytes;                /* in an archive that is not HDF5: stored ones */
+    struct slci_h5_chunks *chunks;       /* NULL: HDF5 reads; owned */
+    slci_turn turn;                      /* from the file's elements to those of type_id */
+    char why[SLCI_H5_WHY_BYTES];         /* HDF5 reads, in one clause; "" where it does not */
+    bool keeps_row;                      /* the library's cache holds a row of chunks, decoded */
     int64_t kept_row; /* the last row of chunks that was read, plus 1; 0: none. With the lock */
 } slci_h5_dataset;
 
@@ -111,7 +111,14 @@ SLC_MUST_USE slc_status slci_h5_dataset_read_part(slci_h5_dataset *dataset,
 int64_t slci_h5_dataset_index_bytes(const slci_h5_dataset *dataset);
 int64_t slci_h5_dataset_thread_bytes(const slci_h5_dataset *dataset);
 
-/* For `sluice info`. */
+/* Frees what the threads took, as far as none is reading now. Thread-safe. */
+void slci_h5_dataset_rest(const slci_h5_dataset *dataset);
+
+/* What its elements take in the file. HDF5 goes through all chunks for it, so it is asked only here.
+ * Takes the lock. */
+int64_t slci_h5_dataset_stored_bytes(const slci_h5_dataset *dataset);
+
+/* For `sluice info`. Takes the lock. */
 void slci_h5_dataset_describe(const slci_h5_dataset *dataset, slc_vis_dataset *out);
 
 /* Internal to io/h5_*.c: what an HDF5 type is, and whether a dataset can be decoded. With the lock. */

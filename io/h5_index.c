@@ -5,6 +5,7 @@
 #include <hdf5.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/checked.h"
 
@@ -70,6 +71,7 @@ slc_status slci_h5_index_enter(const slci_h5_index_request *request, slci_h5_ind
     index->bytes[at] = (uint32_t)entry->bytes;
     index->mask[at] = entry->mask;
     index->n_stored++;
+    index->stored_bytes += (int64_t)entry->bytes;
     index->max_bytes = slc_max_i64(index->max_bytes, (int64_t)entry->bytes);
     return SLC_OK;
 }
@@ -85,11 +87,11 @@ static void find_order(slci_h5_index *index) {
     }
 }
 
-/* That none is missing which HDF5 knows: one that its lookup fails on looks like one not stored. */
-static slc_status check_count(const slci_h5_index_request *request, const slci_h5_index *index) {
+slc_status slci_h5_index_count(const slci_h5_index_request *request, slci_h5_id dataset,
+                               int64_t *out) {
     hsize_t n = 0;
-    const hid_t space = H5Dget_space((hid_t)request->dataset);
-    const herr_t result = space < 0 ? -1 : H5Dget_num_chunks((hid_t)request->dataset, space, &n);
+    const hid_t space = H5Dget_space((hid_t)dataset);
+    const herr_t result = space < 0 ? -1 : H5Dget_num_chunks((hid_t)dataset, space, &n);
     if (space >= 0) {
         (void)H5Sclose(space);
     }
@@ -97,11 +99,30 @@ static slc_status check_count(const slci_h5_index_request *request, const slci_h
         return SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: its chunks cannot be counted",
                         request->path, request->name);
     }
-    if ((int64_t)n != index->n_stored) {
+    *out = (int64_t)n;
+    return SLC_OK;
+}
+
+void slci_h5_index_clear(slci_h5_index *index) {
+    const size_t n = (size_t)index->n_chunks;
+    memset(index->offset, 0, n * sizeof *index->offset);
+    memset(index->bytes, 0, n * sizeof *index->bytes);
+    memset(index->mask, 0, n * sizeof *index->mask);
+    index->n_stored = 0;
+    index->stored_bytes = 0;
+    index->max_bytes = 0;
+}
+
+/* Fills the tables, and sees that none is missing which HDF5 knows: one that its lookup fails on looks
+ * like one not stored. */
+static slc_status fill(const slci_h5_index_request *request, slci_h5_index *index) {
+    int64_t n_named = 0;
+    SLC_TRY(slci_h5_index_fill(request, index, &n_named));
+    if (n_named != index->n_stored) {
         return SLC_FAIL(SLC_ERROR_INPUT,
                         "%s: dataset %s: damaged: its index names %" PRId64 " chunks, of which "
                         "%" PRId64 " can be looked up",
-                        request->path, request->name, (int64_t)n, index->n_stored);
+                        request->path, request->name, n_named, index->n_stored);
     }
     return SLC_OK;
 }
@@ -123,8 +144,7 @@ static slc_status make(const slci_h5_index_request *request, slci_h5_index *inde
         return SLC_FAIL(SLC_ERROR_MEMORY, "%s: dataset %s: no memory for the index of %zu chunks",
                         request->path, request->name, n);
     }
-    SLC_TRY(slci_h5_index_fill(request, index));
-    SLC_TRY(check_count(request, index));
+    SLC_TRY(fill(request, index));
     find_order(index);
     return SLC_OK;
 }

@@ -25,9 +25,10 @@ typedef struct slci_h5_index {
     int64_t grid[SLC_MAX_RANK]; /* chunks along each dimension */
     int64_t n_chunks;           /* of the grid */
     int64_t n_stored;
-    uint64_t *offset; /* [n_chunks]: in the file, from its first byte */
-    uint32_t *bytes;  /* [n_chunks]: stored ones; 0: the chunk is not stored */
-    uint32_t *mask;   /* [n_chunks]: bit k: filter k was skipped */
+    int64_t stored_bytes; /* of all of them */
+    uint64_t *offset;     /* [n_chunks]: in the file, from its first byte */
+    uint32_t *bytes;      /* [n_chunks]: stored ones; 0: the chunk is not stored */
+    uint32_t *mask;       /* [n_chunks]: bit k: filter k was skipped */
     int64_t max_bytes;
     bool is_ascending; /* the stored chunks lie in the file in the order of the grid */
 } slci_h5_index;
@@ -57,9 +58,16 @@ int64_t slci_h5_index_bytes(int rank, const int64_t *shape, const int64_t *chunk
 int64_t slci_h5_index_find(const slci_h5_index *index, const int64_t *at);
 
 /* Internal to io/h5_index*.c: fills in the entries of the stored chunks, the others are zero, with
- * the lock held. */
+ * the lock held. n_named: how many HDF5's own index names. */
 SLC_MUST_USE slc_status slci_h5_index_fill(const slci_h5_index_request *request,
-                                           slci_h5_index *index);
+                                           slci_h5_index *index, int64_t *n_named);
+
+/* Likewise: has HDF5 count the chunks that its index names. SLC_ERROR_INPUT where it cannot. */
+SLC_MUST_USE slc_status slci_h5_index_count(const slci_h5_index_request *request,
+                                            slci_h5_id dataset, int64_t *out);
+
+/* Likewise: takes all entries out again. */
+void slci_h5_index_clear(slci_h5_index *index);
 
 /* Likewise: enters one chunk, SLC_ERROR_INPUT where it cannot be right. HDF5 is not asked for what it
  * makes of such a chunk: it may read past its own memory. */

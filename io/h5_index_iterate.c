@@ -127,7 +127,8 @@ static slc_status count_user_block(const slci_h5_index_request *request, slci_h5
     return SLC_OK;
 }
 
-slc_status slci_h5_index_fill(const slci_h5_index_request *request, slci_h5_index *index) {
+slc_status slci_h5_index_fill(const slci_h5_index_request *request, slci_h5_index *index,
+                              int64_t *n_named) {
     walk self = {request, index, SLC_OK};
     if (H5Dchunk_iter((hid_t)request->dataset, H5P_DEFAULT, enter, &self) < 0 &&
         self.status == SLC_OK) {
@@ -136,5 +137,6 @@ slc_status slci_h5_index_fill(const slci_h5_index_request *request, slci_h5_inde
         return SLC_FAIL(SLC_ERROR_UNSUPPORTED, "its chunks cannot be listed (%s)", text);
     }
     SLC_TRY(self.status);
-    return count_user_block(request, index);
+    SLC_TRY(count_user_block(request, index));
+    return slci_h5_index_count(request, request->dataset, n_named);
 }

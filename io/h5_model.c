@@ -85,6 +85,10 @@ static slc_status h5_model_read(slci_model_file *file, const slci_model_window *
     return slc_source_read(model->pixels, &box, fields);
 }
 
+static int64_t h5_model_reader_bytes(const slci_model_file *file) {
+    return slc_h5_array_reader_bytes(((const h5_model *)file)->pixels, 1);
+}
+
 static void h5_model_close(slci_model_file *file) {
     h5_model *model = (h5_model *)file;
     slc_source_destroy(model->pixels);
@@ -97,6 +101,7 @@ static void h5_model_close(slci_model_file *file) {
 static const slci_model_file_ops h5_ops = {.real = h5_model_real,
                                            .text = h5_model_text,
                                            .read = h5_model_read,
+                                           .reader_bytes = h5_model_reader_bytes,
                                            .close = h5_model_close};
 
 static slc_status open_h5(h5_model *model, slc_log *log) {

@@ -17,6 +17,7 @@
 
 #include "io/h5_attributes.h"
 #include "io/h5_file.h"
+#include "io/h5_heap.h"
 
 #if H5_VERSION_GE(1, 13, 0)
 #include <H5FDdevelop.h>
@@ -293,7 +294,15 @@ slc_status slci_h5_output_status(const slci_h5_output *output) {
 slc_status slci_h5_output_fail(const slci_h5_output *output, const char *what) {
     SLC_TRY(slci_h5_output_status(output));
     char reason[256];
+    const bool is_damaged = slci_h5_is_damaged();
+    const bool lacks_memory = slci_h5_lacks_memory();
     slci_h5_error_text(reason, sizeof reason);
+    if (lacks_memory) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory for %s", output->name, what);
+    }
+    if (is_damaged) { /* in the input, which the reason names */
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s (%s)", reason, what);
+    }
     return SLC_FAIL(SLC_ERROR_OUTPUT, "HDF5 cannot write %s of %s: %s", what, output->name,
                     reason[0] == '\0' ? "no reason given" : reason);
 }

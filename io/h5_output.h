@@ -34,8 +34,9 @@ bool slci_h5_output_make_groups(const slci_h5_output *output, const char *name);
 /* SLC_OK, or the first write that failed, with the system's reason: lets a long run stop early. */
 SLC_MUST_USE slc_status slci_h5_output_status(const slci_h5_output *output);
 
-/* What to return when an HDF5 call failed: the system's reason if a write failed before, else HDF5's
- * own words. `what` names the call's object: "dataset /image". */
+/* What to return when an HDF5 call failed: the system's reason if a write failed before,
+ * SLC_ERROR_MEMORY where HDF5 lacks it, SLC_ERROR_INPUT where io/h5_heap.h has found what was to be
+ * copied damaged, else HDF5's own words. `what` names the call's object: "dataset /image". */
 SLC_MUST_USE slc_status slci_h5_output_fail(const slci_h5_output *output, const char *what);
 
 /* Closes and destroys, and reports the first failure of all. */

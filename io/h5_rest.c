@@ -10,6 +10,7 @@
 #include "io/h5_array_internal.h"
 #include "io/h5_attributes.h"
 #include "io/h5_file.h"
+#include "io/h5_heap.h"
 
 typedef struct rest_copy {
     const slc_h5_array_output *output;
@@ -65,7 +66,9 @@ static herr_t copy_link(hid_t group, const char *name, const H5L_info_t *info, v
     } else if (info->u.address == call->array) {
         copied = H5Lcreate_hard(call->dataset, ".", call->to, name, H5P_DEFAULT, H5P_DEFAULT);
     } else {
-        copied = H5Ocopy(group, name, call->to, name, call->properties, H5P_DEFAULT);
+        copied = slci_h5_object_is_sound(group, name)
+                     ? H5Ocopy(group, name, call->to, name, call->properties, H5P_DEFAULT)
+                     : -1;
     }
     call->status = copied < 0 ? fail(call, name) : SLC_OK;
     return copied < 0 ? -1 : 0;

@@ -21,6 +21,7 @@
 #include "io/h5_array_internal.h"
 #include "io/h5_attributes.h"
 #include "io/h5_file.h"
+#include "io/h5_heap.h"
 
 /* Values that are copied at a time. */
 #define PIECE_BYTES 8192
@@ -179,7 +180,8 @@ static bool write_scale(scale_copy *self, hid_t from, const written_scale *scale
         to = H5Dcreate2(self->to_file, scale->name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
     }
     const bool is_ok =
-        to >= 0 && copy_values(from, to, type, &scale->origin, n) &&
+        to >= 0 && slci_h5_dataset_is_sound(from) &&
+        copy_values(from, to, type, &scale->origin, n) &&
         slci_h5_copy_attributes_but(from, to, slci_h5_scale_attributes, self->failed);
     const hid_t reason = slci_h5_reason_keep(is_ok);
     (void)H5Dclose(to);
@@ -375,6 +377,9 @@ static bool leave_lists_out(const scale_copy *self) {
         self->failed[0] = '\0';
         return false;
     }
+    if (slci_h5_is_out_of_reach()) {
+        return false;
+    }
     slci_h5_error_text(reason, sizeof reason);
     slc_log_note(
         self->output->log,
@@ -394,7 +399,8 @@ static bool copy_lists(scale_copy *self, int rank, const hsize_t *shape) {
     const hid_t type = H5Tvlen_create(H5T_STD_REF_OBJ);
     const hid_t space = H5Aget_space(attribute);
     const bool is_open = type >= 0 && space >= 0;
-    const bool is_read = is_open && H5Aread(attribute, type, lists) >= 0;
+    const bool is_read =
+        is_open && slci_h5_attribute_is_sound(attribute) && H5Aread(attribute, type, lists) >= 0;
     const bool is_ok = is_read ? take_scales(self, lists, shape) : is_open && leave_lists_out(self);
     const hid_t reason = slci_h5_reason_keep(is_ok);
     if (is_read) {
@@ -442,7 +448,8 @@ static bool copy_label_list(const scale_copy *self, int rank, hid_t attribute, h
         self->failed[0] = '\0';
         return false;
     }
-    const bool is_read = H5Aread(attribute, type, labels.memory) >= 0;
+    const bool is_read =
+        slci_h5_attribute_is_sound(attribute) && H5Aread(attribute, type, labels.memory) >= 0;
     choose_labels(self, rank, &labels);
     const bool is_ok = is_read && write_list(self->to, "DIMENSION_LABELS", type, (hsize_t)out_rank,
                                              labels.memory + (size_t)rank * labels.bytes);

@@ -1,11 +1,15 @@
 /* A dataset whose form another one takes over: its filter, and its attributes. */
 #include <hdf5.h>
+#include <string.h>
 
 #include "io/h5_array_internal.h"
 #include "io/h5_attributes.h"
 #include "io/h5_filter_list.h"
 #include "io/h5_rest.h"
 #include "io/h5_scales.h"
+
+/* Of a number. */
+#define MOST_FILL_BYTES 32
 
 /* With the lock. */
 static bool read_pipeline(hid_t dataset, slci_chunk_pipeline *out) {
@@ -95,6 +99,44 @@ slc_status slci_h5_template_type(const slc_h5_array_output *output, slci_h5_id *
     }
     *out = (slci_h5_id)type;
     return SLC_OK;
+}
+
+/* A value as the template has it and as the result would, and back: what stays the same is the same. */
+static bool copy_fill(hid_t set, hid_t type, hid_t to) {
+    unsigned char value[MOST_FILL_BYTES] = {0};
+    unsigned char again[MOST_FILL_BYTES] = {0};
+    unsigned char background[MOST_FILL_BYTES] = {0}; /* complex numbers are converted into it */
+    H5D_fill_value_t kind = H5D_FILL_VALUE_DEFAULT;
+    const hid_t from = H5Dget_create_plist(set);
+    const hid_t own = H5Dget_type(set);
+    const size_t bytes = own < 0 ? 0 : H5Tget_size(own);
+    bool is_ok = from >= 0 && own >= 0 && H5Pfill_value_defined(from, &kind) >= 0;
+    if (is_ok && kind == H5D_FILL_VALUE_USER_DEFINED && bytes <= MOST_FILL_BYTES &&
+        H5Tget_size(type) <= MOST_FILL_BYTES) {
+        is_ok = H5Pget_fill_value(from, own, value) >= 0;
+        memcpy(again, value, sizeof again);
+        const bool is_same = is_ok &&
+                             H5Tconvert(own, type, 1, again, background, H5P_DEFAULT) >= 0 &&
+                             H5Tconvert(type, own, 1, again, background, H5P_DEFAULT) >= 0 &&
+                             memcmp(value, again, bytes) == 0;
+        is_ok = is_ok && (!is_same || H5Pset_fill_value(to, own, value) >= 0);
+        (void)H5Eclear2(H5E_DEFAULT); /* numbers that do not convert */
+    }
+    (void)H5Tclose(own);
+    (void)H5Pclose(from);
+    return is_ok;
+}
+
+slc_status slci_h5_template_fill(const slc_h5_array_output *output, slci_h5_id type,
+                                 slci_h5_id list) {
+    slci_h5_id file = 0;
+    hid_t set = -1;
+    SLC_TRY(open_template(output->template_path, output->template_dataset, &file, &set));
+    const bool is_ok = copy_fill(set, (hid_t)type, (hid_t)list);
+    close_template(file, set);
+    return is_ok ? SLC_OK
+                 : SLC_FAIL(SLC_ERROR_INPUT, "%s: the fill value of dataset %s cannot be read",
+                            output->template_path, output->template_dataset);
 }
 
 slc_status slci_h5_template_element(const slc_h5_array_output *output, slci_element *out) {

@@ -174,6 +174,11 @@ const slc_model_meta *slc_model_get_meta(const slc_source *source) {
     return &((const model *)source)->meta;
 }
 
+int64_t slc_model_reader_bytes(const slc_source *source) {
+    const slci_model_file *file = ((const model *)source)->file;
+    return file->ops->reader_bytes == NULL ? 0 : file->ops->reader_bytes(file);
+}
+
 void slc_model_use_planes(slc_source *source, int64_t begin, int64_t n) {
     model *self = (model *)source;
     slc_layout *layout = &source->fields[0];

@@ -52,6 +52,9 @@ SLC_API SLC_MUST_USE slc_status slc_model_open(const char *path, slc_log *log, s
 /* Lent; lives as long as the source. */
 SLC_API const slc_model_meta *slc_model_get_meta(const slc_source *source);
 
+/* Host memory that reading the file takes beside the pixels; it is read by one thread at a time. */
+SLC_API int64_t slc_model_reader_bytes(const slc_source *source);
+
 /* From now on the source has planes begin … begin + n - 1 alone, and so has the description. */
 SLC_API void slc_model_use_planes(slc_source *source, int64_t begin, int64_t n);
 

@@ -22,6 +22,8 @@ typedef struct slci_model_file_ops {
     bool (*text)(slci_model_file *file, const char *name, char out[SLCI_MODEL_TEXT_BYTES]);
     /* dst [ny, nx] of the file's dtype. Called by one thread at a time. */
     slc_status (*read)(slci_model_file *file, const slci_model_window *window, void *dst);
+    /* (optional) Host memory that reading takes. */
+    int64_t (*reader_bytes)(const slci_model_file *file);
     void (*close)(slci_model_file *file);
 } slci_model_file_ops;
 

@@ -137,7 +137,7 @@ static slc_status parse_header(const member *from, const char *header, slci_h5_d
     slci_element_text(&set->type, set->type_text, sizeof set->type_text);
     set->path = from->path;
     (void)snprintf(set->name, sizeof set->name, "%s", from->name);
-    set->stored_bytes = from->stored_bytes;
+    set->member_bytes = from->stored_bytes;
     return SLC_OK;
 }
 

@@ -74,7 +74,8 @@ SLC_MUST_USE slc_status slci_uvh5_select(slci_vis_part *part, const slci_vis_sel
 SLC_MUST_USE slc_status slci_uvh5_read(slci_vis_part *part, int64_t origin, int64_t n,
                                        const slci_vis_target *target, slc_vis_counts *counts,
                                        slc_source_counters *counters);
-void slci_uvh5_scratch_destroy(slci_uvh5 *uvh5);
+slci_vis_cost slci_uvh5_cost(const slci_vis_part *part, bool wants_samples);
+void slci_uvh5_rest(slci_vis_part *part);
 
 #ifdef __cplusplus
 }

@@ -305,8 +305,8 @@ static slc_status check_output(slci_uvh5_copy *copy) {
     int64_t total = 0;
     const bool is_filtered = copy->vis.is_filtered;
     if (!slc_checked_mul(copy->vis.shape[0], copy->row_bytes, &vis_bytes) ||
-        !slc_checked_add(copy->stamp.bytes - copy->vis.stored_bytes, is_filtered ? 0 : vis_bytes,
-                         &total) ||
+        !slc_checked_add(copy->stamp.bytes - slci_h5_dataset_stored_bytes(&copy->vis),
+                         is_filtered ? 0 : vis_bytes, &total) ||
         !slc_checked_add(slc_max_i64(total, 0), STRUCTURE_BYTES, &total)) {
         return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write %s: its size does not fit 63 bits",
                         copy->options.out_path);

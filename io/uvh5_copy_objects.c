@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "io/h5_attributes.h"
+#include "io/h5_heap.h"
 #include "io/uvh5_copy_parts.h"
 
 /* ---- objects ---------------------------------------------------------------------------------- */
@@ -26,7 +27,8 @@ static herr_t copy_object(hid_t group, const char *name, const H5L_info_t *info,
                      call->copy->options.in_path, name);
         return 0;
     }
-    if (H5Ocopy(group, name, call->to, name, call->properties, H5P_DEFAULT) < 0) {
+    if (!slci_h5_object_is_sound(group, name) ||
+        H5Ocopy(group, name, call->to, name, call->properties, H5P_DEFAULT) < 0) {
         (void)snprintf(call->failed, sizeof call->failed, "'%.100s'", name);
         return -1;
     }

@@ -431,7 +431,7 @@ static void destroy(slci_vis_part *part) {
         slci_h5_dataset_close(sets[k]);
     }
     slci_h5_close(uvh5->file);
-    slci_uvh5_scratch_destroy(uvh5);
+    slci_uvh5_rest(part);
     (void)pthread_mutex_destroy(&uvh5->mutex);
     free(uvh5->points);
     slci_vis_part_fini(part);
@@ -465,6 +465,8 @@ const slci_vis_part_ops slci_uvh5_ops = {
     .select = slci_uvh5_select,
     .read = slci_uvh5_read,
     .next_unit = next_unit,
+    .cost = slci_uvh5_cost,
+    .rest = slci_uvh5_rest,
     .describe = describe,
     .destroy = destroy,
 };

@@ -21,14 +21,13 @@
 #include "io/uvh5.h"
 #include "io/vis_combine.h"
 
-/* Raw bytes of a block: enough to hide the cost of a call, little beside a tile. */
-#define BLOCK_BYTES ((int64_t)4 << 20)
 #define BLOCK_ROWS_MAX 65536
 #define ALIGNMENT 64
 
 /* One block's buffers. All of them lie in one allocation. */
 struct slci_uvh5_scratch {
     slci_uvh5_scratch *next;
+    bool has_samples; /* without, there is room for uvw alone */
     unsigned char *vis, *flags, *nsamples, *uvw, *row_raw; /* raw, [block_rows] rows */
     double *values[2];                                     /* [n_channels, 2] */
     double *samples[2];                                    /* [n_channels] */
@@ -93,6 +92,7 @@ static slc_status size_caches(slci_uvh5 *uvh5, slci_uvh5_field *const *fields, i
         total += (double)slci_h5_dataset_chunk_row_bytes(&fields[k]->set, fields[k]->origin,
                                                          fields[k]->extent);
     }
+    uvh5->base.kept_bytes = 0;
     for (int k = 0; k < n; k++) {
         int64_t bytes =
             slci_h5_dataset_chunk_row_bytes(&fields[k]->set, fields[k]->origin, fields[k]->extent);
@@ -102,6 +102,7 @@ static slc_status size_caches(slci_uvh5 *uvh5, slci_uvh5_field *const *fields, i
         fields[k]->set.keeps_row =
             fields[k]->set.is_filtered &&
             (uvh5->selection->cache_bytes == 0 || total <= (double)uvh5->selection->cache_bytes);
+        uvh5->base.kept_bytes += bytes;
         SLC_TRY(slci_h5_dataset_set_cache(uvh5->file, &fields[k]->set, bytes));
     }
     return SLC_OK;
@@ -125,7 +126,7 @@ slc_status slci_uvh5_select(slci_vis_part *part, const slci_vis_selection *selec
         part->is_divisible = part->is_divisible && fields[k]->set.chunks != NULL;
     }
     const int64_t unit = uvh5->vis.set.chunk[0];
-    int64_t rows = slc_min_i64(BLOCK_BYTES / row_bytes, BLOCK_ROWS_MAX);
+    int64_t rows = slc_min_i64(selection->block_bytes / row_bytes, BLOCK_ROWS_MAX);
     rows = unit > 0 && rows > unit ? rows / unit * unit : rows;
     uvh5->block_rows = slc_min_i64(slc_max_i64(rows, 1), slc_max_i64(part->header.n_rows, 1));
     return size_caches(uvh5, fields, n);
@@ -137,16 +138,21 @@ static int64_t aligned(int64_t bytes) {
     return slc_round_up(bytes, ALIGNMENT);
 }
 
-static slci_uvh5_scratch *scratch_create(const slci_uvh5 *uvh5) {
+#define N_PARTS 15
+
+/* Of these, the first are there for uvw alone. */
+#define N_UVW_PARTS 2
+
+/* Bytes of each part of a scratch; returns those of all. */
+static int64_t scratch_sizes(const slci_uvh5 *uvh5, bool has_samples, int64_t sizes[N_PARTS]) {
     const int64_t rows = uvh5->block_rows;
     const int64_t n_channels = uvh5->selection->n_channels;
-    enum { N_PARTS = 16 };
-    const int64_t sizes[N_PARTS] = {
+    const int64_t bytes[N_PARTS] = {
         (int64_t)sizeof(slci_uvh5_scratch),
+        rows * 3 * 8,
         rows * uvh5->vis.row_bytes,
         rows * uvh5->flags.row_bytes,
         rows * uvh5->nsamples.row_bytes,
-        rows * 3 * 8,
         rows * 8,
         n_channels * 16,
         n_channels * 16,
@@ -157,12 +163,19 @@ static slci_uvh5_scratch *scratch_create(const slci_uvh5 *uvh5) {
         rows * 8 * 3,
         rows * 8,
         rows * 8,
-        0,
     };
     int64_t total = 0;
     for (int k = 0; k < N_PARTS; k++) {
-        total += aligned(sizes[k]);
+        sizes[k] = k < N_UVW_PARTS || has_samples ? aligned(bytes[k]) : 0;
+        total += sizes[k];
     }
+    return total;
+}
+
+static slci_uvh5_scratch *scratch_create(const slci_uvh5 *uvh5, bool has_samples) {
+    const int64_t rows = uvh5->block_rows;
+    int64_t sizes[N_PARTS];
+    const int64_t total = scratch_sizes(uvh5, has_samples, sizes);
     unsigned char *at[N_PARTS];
     unsigned char *memory = aligned_alloc(ALIGNMENT, (size_t)total);
     if (memory == NULL) {
@@ -170,14 +183,15 @@ static slci_uvh5_scratch *scratch_create(const slci_uvh5 *uvh5) {
     }
     for (int k = 0; k < N_PARTS; k++) {
         at[k] = memory;
-        memory += aligned(sizes[k]);
+        memory += sizes[k];
     }
     slci_uvh5_scratch *scratch = (slci_uvh5_scratch *)(void *)at[0];
     *scratch = (slci_uvh5_scratch){
-        .vis = at[1],
-        .flags = at[2],
-        .nsamples = at[3],
-        .uvw = at[4],
+        .has_samples = has_samples,
+        .uvw = at[1],
+        .vis = at[2],
+        .flags = at[3],
+        .nsamples = at[4],
         .row_raw = at[5],
         .values = {(double *)(void *)at[6], (double *)(void *)at[7]},
         .samples = {(double *)(void *)at[8], (double *)(void *)at[9]},
@@ -191,15 +205,19 @@ static slci_uvh5_scratch *scratch_create(const slci_uvh5 *uvh5) {
     return scratch;
 }
 
-static slc_status scratch_acquire(slci_uvh5 *uvh5, slci_uvh5_scratch **out) {
+static slc_status scratch_acquire(slci_uvh5 *uvh5, bool wants_samples, slci_uvh5_scratch **out) {
     (void)pthread_mutex_lock(&uvh5->mutex);
     slci_uvh5_scratch *scratch = uvh5->free_scratch;
     if (scratch != NULL) {
         uvh5->free_scratch = scratch->next;
     }
     (void)pthread_mutex_unlock(&uvh5->mutex);
+    if (scratch != NULL && wants_samples && !scratch->has_samples) {
+        free(scratch);
+        scratch = NULL;
+    }
     if (scratch == NULL) {
-        scratch = scratch_create(uvh5);
+        scratch = scratch_create(uvh5, wants_samples);
     }
     if (scratch == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory to read %" PRId64 " rows", uvh5->base.path,
@@ -216,11 +234,48 @@ static void scratch_release(slci_uvh5 *uvh5, slci_uvh5_scratch *scratch) {
     (void)pthread_mutex_unlock(&uvh5->mutex);
 }
 
-void slci_uvh5_scratch_destroy(slci_uvh5 *uvh5) {
-    while (uvh5->free_scratch != NULL) {
-        slci_uvh5_scratch *scratch = uvh5->free_scratch;
-        uvh5->free_scratch = scratch->next;
+/* The datasets that reads go to: the last N_SAMPLE_SETS only for samples. */
+enum { N_READ_SETS = 9, N_SAMPLE_SETS = 8 };
+
+typedef struct read_sets {
+    const slci_h5_dataset *set[N_READ_SETS];
+} read_sets;
+
+static read_sets list_sets(const slci_uvh5 *uvh5) {
+    return (read_sets){{&uvh5->uvw, &uvh5->vis.set, &uvh5->flags.set, &uvh5->nsamples.set,
+                        &uvh5->ant_1, &uvh5->ant_2, &uvh5->time, &uvh5->integration,
+                        &uvh5->phase_id}};
+}
+
+slci_vis_cost slci_uvh5_cost(const slci_vis_part *part, bool wants_samples) {
+    const slci_uvh5 *uvh5 = (const slci_uvh5 *)part;
+    const read_sets sets = list_sets(uvh5);
+    const int n = wants_samples ? N_READ_SETS : N_READ_SETS - N_SAMPLE_SETS;
+    int64_t sizes[N_PARTS];
+    slci_vis_cost cost = {.thread_bytes = scratch_sizes(uvh5, wants_samples, sizes)};
+    for (int k = 0; k < N_READ_SETS; k++) {
+        if (sets.set[k]->id != 0) {
+            cost.once_bytes += slci_h5_dataset_index_bytes(sets.set[k]);
+            cost.thread_bytes += k < n ? slci_h5_dataset_thread_bytes(sets.set[k]) : 0;
+        }
+    }
+    return cost;
+}
+
+void slci_uvh5_rest(slci_vis_part *part) {
+    slci_uvh5 *uvh5 = (slci_uvh5 *)part;
+    const read_sets sets = list_sets(uvh5);
+    (void)pthread_mutex_lock(&uvh5->mutex);
+    slci_uvh5_scratch *scratch = uvh5->free_scratch;
+    uvh5->free_scratch = NULL;
+    (void)pthread_mutex_unlock(&uvh5->mutex);
+    while (scratch != NULL) {
+        slci_uvh5_scratch *next = scratch->next;
         free(scratch);
+        scratch = next;
+    }
+    for (int k = 0; k < N_READ_SETS; k++) {
+        slci_h5_dataset_rest(sets.set[k]);
     }
 }
 
@@ -400,7 +455,7 @@ slc_status slci_uvh5_read(slci_vis_part *part, int64_t origin, int64_t n,
                           slc_source_counters *counters) {
     slci_uvh5 *uvh5 = (slci_uvh5 *)part;
     slci_uvh5_scratch *scratch = NULL;
-    SLC_TRY(scratch_acquire(uvh5, &scratch));
+    SLC_TRY(scratch_acquire(uvh5, wants_samples(target), &scratch));
     slc_status status = SLC_OK;
     for (int64_t row = origin; row < origin + n && status == SLC_OK;) {
         const int64_t end = block_end(uvh5, row, origin + n);

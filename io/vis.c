@@ -244,6 +244,19 @@ static int part_of(const slci_vis *vis, int64_t row) {
     return low;
 }
 
+/* Buffers are those of one file. Where threads come to another one, what they left at the others is
+ * freed; so no more is ever there than what each of them uses, and has left at one file. */
+static void go_to_part(slci_vis *vis, int k) {
+    if (vis->n_parts == 1 || atomic_exchange(&vis->current, k) == k) {
+        return;
+    }
+    for (int j = 0; j < vis->n_parts; j++) {
+        if (j != k) {
+            vis->parts[j]->ops->rest(vis->parts[j]);
+        }
+    }
+}
+
 /* Rows `begin` to end - 1 of the box that dst is of. */
 static slc_status read_rows(slci_vis *vis, const slc_box *box, int64_t begin, int64_t end,
                             void *const *dst, slc_vis_counts *counts) {
@@ -260,6 +273,7 @@ static slc_status read_rows(slci_vis *vis, const slc_box *box, int64_t begin, in
             .vis = data == NULL ? NULL : data + 2 * at * n_channels,
             .weight = weight == NULL ? NULL : weight + at * n_channels,
         };
+        go_to_part(vis, k);
         SLC_TRY(vis->parts[k]->ops->read(vis->parts[k], row - vis->first_row[k], part_end - row,
                                          &target, counts, &vis->base.counters));
         row = part_end;
@@ -344,6 +358,56 @@ static slc_status finish(slc_source *source) {
         }
     }
     return SLC_OK;
+}
+
+/* ---- what it takes ---------------------------------------------------------------------------- */
+
+/* Raw bytes of a block: enough to hide the cost of a call, little beside a tile. */
+#define USUAL_BLOCK_BYTES ((int64_t)4 << 20)
+
+void slci_vis_set_room(slci_vis *vis, int64_t block_bytes, int64_t cache_bytes) {
+    vis->selection.block_bytes = block_bytes > 0 ? block_bytes : USUAL_BLOCK_BYTES;
+    vis->selection.cache_bytes = cache_bytes > 0 ? slc_max_i64(cache_bytes / vis->n_parts, 1) : 0;
+}
+
+slc_status slc_vis_set_room(slc_source *source, int64_t block_bytes, int64_t cache_bytes) {
+    slci_vis *vis = (slci_vis *)source;
+    slc_vis_rest(source);
+    slci_vis_set_room(vis, block_bytes, cache_bytes);
+    for (int k = 0; k < vis->n_parts; k++) {
+        SLC_TRY(vis->parts[k]->ops->select(vis->parts[k], &vis->selection));
+    }
+    return SLC_OK;
+}
+
+void slc_vis_rest(slc_source *source) {
+    slci_vis *vis = (slci_vis *)source;
+    for (int k = 0; k < vis->n_parts; k++) {
+        vis->parts[k]->ops->rest(vis->parts[k]);
+    }
+}
+
+int64_t slc_vis_reader_bytes(const slc_source *source, bool wants_samples, int n_threads) {
+    const slci_vis *vis = (const slci_vis *)source;
+    int64_t once_bytes = 0;
+    int64_t thread_bytes = 0; /* of the file that takes most */
+    for (int k = 0; k < vis->n_parts; k++) {
+        const slci_vis_cost cost = vis->parts[k]->ops->cost(vis->parts[k], wants_samples);
+        once_bytes += cost.once_bytes;
+        thread_bytes = slc_max_i64(thread_bytes, cost.thread_bytes);
+    }
+    /* go_to_part says why. */
+    const int64_t n_buffers = vis->n_parts == 1 ? n_threads : 2 * (int64_t)n_threads;
+    return once_bytes + n_buffers * thread_bytes;
+}
+
+int64_t slc_vis_kept_bytes(const slc_source *source) {
+    const slci_vis *vis = (const slci_vis *)source;
+    int64_t bytes = 0;
+    for (int k = 0; k < vis->n_parts; k++) {
+        bytes += vis->parts[k]->kept_bytes;
+    }
+    return bytes;
 }
 
 slc_status slc_vis_describe(slc_source *source, int capacity, slc_vis_dataset *out, int *n) {

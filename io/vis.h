@@ -47,7 +47,8 @@ typedef struct slc_vis_options {
     bool weight_by_time;      /* multiply by integration_time */
     bool conjugate;           /* take V* */
     const char *phase_centre; /* NULL: the only one */
-    int64_t cache_bytes;      /* room for chunk rows of the library's cache; 0: one row of chunks */
+    int64_t cache_bytes;      /* of decoded chunks that are kept, at most; 0: one row of chunks */
+    int64_t block_bytes;      /* raw samples that a thread converts at once, at most; 0: 4 MiB */
     slc_log *log;             /* lent; may be NULL */
 } slc_vis_options;
 
@@ -117,6 +118,20 @@ SLC_API SLC_MUST_USE slc_status slc_vis_open(const char *const *paths, int n_pat
 
 /* Lent; lives as long as the source. */
 SLC_API const slc_vis_meta *slc_vis_get_meta(const slc_source *source);
+
+/* Host memory that reading by so many threads takes at most: what is held of the files, indices of
+ * chunks, decoders, buffers; without `wants_samples` for uvw alone. Decoded chunks that are kept
+ * (slc_vis_kept_bytes) come on top. Of several files those are counted that may be read at a time. */
+SLC_API int64_t slc_vis_reader_bytes(const slc_source *source, bool wants_samples, int n_threads);
+SLC_API int64_t slc_vis_kept_bytes(const slc_source *source);
+
+/* Another block_bytes and cache_bytes of the options, while nobody reads. SLC_ERROR_MEMORY,
+ * SLC_ERROR_INPUT. */
+SLC_API SLC_MUST_USE slc_status slc_vis_set_room(slc_source *source, int64_t block_bytes,
+                                                 int64_t cache_bytes);
+
+/* Frees the buffers that reading has made, as far as nobody is using them; later reads make others. */
+SLC_API void slc_vis_rest(slc_source *source);
 
 /* The name of an AIPS code such as meta->polarisations holds: "XX" for -5; "?" for what is no code. */
 SLC_API const char *slc_vis_polarisation_name(int code);

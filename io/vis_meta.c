@@ -238,7 +238,7 @@ slc_status slci_vis_choose(slci_vis *vis, const slc_vis_options *options) {
     selection->has_uv_range = uv_min > 0.0 || uv_max > 0.0;
     selection->uv_min = uv_min;
     selection->uv_max = uv_max;
-    selection->cache_bytes = options->cache_bytes / vis->n_parts;
+    slci_vis_set_room(vis, options->block_bytes, options->cache_bytes);
     slc_vis_meta *meta = &vis->meta;
     memcpy(meta->format, header->format, sizeof meta->format);
     memcpy(meta->telescope, header->telescope, sizeof meta->telescope);

@@ -65,6 +65,7 @@ typedef struct slci_vis_selection {
     double uv_min, uv_max;               /* wavelengths; uv_max 0: no limit */
     const double *wavelengths_per_metre; /* [n_channels], lent */
     int64_t cache_bytes;                 /* of this file; 0: one row of chunks */
+    int64_t block_bytes;                 /* of raw samples at once */
 } slci_vis_selection;
 
 /* What the rows of all files say together. */
@@ -97,24 +98,36 @@ typedef struct slci_vis_target {
     float *weight; /* [n, n_channels] */
 } slci_vis_target;
 
+/* What reading takes of memory beside what is kept decoded. */
+typedef struct slci_vis_cost {
+    int64_t once_bytes;   /* indices, and what is held of the file */
+    int64_t thread_bytes; /* for each thread that reads */
+} slci_vis_cost;
+
 typedef struct slci_vis_part_ops {
     /* Goes through all rows once. */
     slc_status (*scan)(slci_vis_part *part, slci_vis_sets *sets);
-    /* Takes the selection (lent for the part's life) and makes ready for reading. */
+    /* Takes the selection (lent for the part's life) and makes ready for reading; again where its room
+     * has changed, at rest. */
     slc_status (*select)(slci_vis_part *part, const slci_vis_selection *selection);
     /* Rows `origin` to origin + n - 1; thread-safe. Adds to counts and counters. */
     slc_status (*read)(slci_vis_part *part, int64_t origin, int64_t n,
                        const slci_vis_target *target, slc_vis_counts *counts,
                        slc_source_counters *counters);
     int64_t (*next_unit)(slci_vis_part *part, int64_t row);
+    /* Of a part that was told its selection. */
+    slci_vis_cost (*cost)(const slci_vis_part *part, bool wants_samples);
+    /* Frees buffers that nobody uses. Thread-safe. */
+    void (*rest)(slci_vis_part *part);
     slc_status (*describe)(slci_vis_part *part, int capacity, slc_vis_dataset *out, int *n);
     void (*destroy)(slci_vis_part *part);
 } slci_vis_part_ops;
 
 struct slci_vis_part {
     const slci_vis_part_ops *ops;
-    char *path;        /* owned */
-    bool is_divisible; /* HDF5's lock is not needed to read; known once it is selected */
+    char *path;         /* owned */
+    bool is_divisible;  /* HDF5's lock is not needed to read; known once it is selected, as is */
+    int64_t kept_bytes; /* what may be kept of decoded chunks */
     slci_file_stamp stamp;
     slci_vis_header header;
 };

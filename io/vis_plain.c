@@ -14,7 +14,9 @@
 
 /* Rows converted at once. */
 #define BLOCK_ROWS 4096
-#define BLOCK_BYTES ((int64_t)4 << 20)
+
+/* Of a converted row: a complex number, a weight and a flag for each channel. */
+#define CHANNEL_BYTES (16 + 8 + 1)
 
 const slci_plain_member slci_plain_members[SLCI_PLAIN_MEMBERS] = {
     {"u", SLCI_PLAIN_U},        {"v", SLCI_PLAIN_V},      {"w", SLCI_PLAIN_W},
@@ -193,9 +195,10 @@ static int64_t column_row_bytes(const slci_plain_column *column) {
 static slc_status select_rows(slci_vis_part *part, const slci_vis_selection *selection) {
     slci_plain *plain = (slci_plain *)part;
     plain->selection = selection;
+    part->kept_bytes = 0;
     const int64_t row_bytes = column_row_bytes(&plain->columns[SLCI_PLAIN_VIS]);
     const int64_t unit = plain->columns[SLCI_PLAIN_VIS].set.chunk[0];
-    const int64_t rows = slc_min_i64(BLOCK_BYTES / row_bytes, BLOCK_ROWS);
+    const int64_t rows = slc_min_i64(selection->block_bytes / row_bytes, BLOCK_ROWS);
     plain->block_rows = slc_max_i64(unit > 0 && rows > unit ? rows / unit * unit : rows, 1);
     for (int k = 0; k < SLCI_PLAIN_COLUMNS && plain->file != 0; k++) {
         slci_h5_dataset *set = &plain->columns[k].set;
@@ -210,9 +213,42 @@ static slc_status select_rows(slci_vis_part *part, const slci_vis_selection *sel
         if (selection->cache_bytes > 0) {
             bytes = slc_min_i64(bytes, room);
         }
+        part->kept_bytes += bytes;
         SLC_TRY(slci_h5_dataset_set_cache(plain->file, set, bytes));
     }
     return SLC_OK;
+}
+
+/* Of a column as long as its blocks. */
+static int64_t column_block_bytes(const slci_plain *plain, int k, int64_t rows) {
+    const slci_h5_dataset *set = &plain->columns[k].set;
+    return rows * (set->rank == 2 ? plain->selection->n_channels : 1) * set->type.bytes;
+}
+
+static slci_vis_cost cost(const slci_vis_part *part, bool wants_samples) {
+    const slci_plain *plain = (const slci_plain *)part;
+    const int n = wants_samples ? SLCI_PLAIN_COLUMNS : SLCI_PLAIN_VIS;
+    const int64_t rows = slc_min_i64(plain->block_rows, slc_max_i64(part->header.n_rows, 1));
+    slci_vis_cost sum = {.thread_bytes = plain->selection->n_channels * CHANNEL_BYTES};
+    for (int k = 0; k < SLCI_PLAIN_COLUMNS; k++) {
+        const slci_plain_column *column = &plain->columns[k];
+        if (column->memory != NULL) {
+            sum.once_bytes += part->header.n_rows * column_row_bytes(column);
+        } else if (column->set.id != 0) {
+            sum.once_bytes += slci_h5_dataset_index_bytes(&column->set);
+            sum.thread_bytes += k < n ? slci_h5_dataset_thread_bytes(&column->set) +
+                                            column_block_bytes(plain, k, rows)
+                                      : 0;
+        }
+    }
+    return sum;
+}
+
+static void rest(slci_vis_part *part) {
+    const slci_plain *plain = (const slci_plain *)part;
+    for (int k = 0; k < SLCI_PLAIN_COLUMNS; k++) {
+        slci_h5_dataset_rest(&plain->columns[k].set);
+    }
 }
 
 /* A block of one column: the selected channels of n rows. Memory is lent out, files are read into
@@ -340,8 +376,7 @@ static slc_status block_create(const slci_plain *plain, const slci_vis_target *t
     for (int k = 0; k < SLCI_PLAIN_COLUMNS && is_made; k++) {
         const slci_plain_column *column = &plain->columns[k];
         if (column->memory == NULL && is_column_read(plain, target, k)) {
-            const int64_t per_row = column->set.rank == 2 ? n_channels : 1;
-            made.buffers[k] = malloc((size_t)(rows * per_row * column->set.type.bytes));
+            made.buffers[k] = malloc((size_t)column_block_bytes(plain, k, rows));
             is_made = made.buffers[k] != NULL;
         }
     }
@@ -409,6 +444,8 @@ static const slci_vis_part_ops plain_ops = {
     .select = select_rows,
     .read = read_rows,
     .next_unit = next_unit,
+    .cost = cost,
+    .rest = rest,
     .describe = describe,
     .destroy = destroy,
 };

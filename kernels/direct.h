@@ -94,7 +94,8 @@ typedef struct slc_direct_setup {
     int n_products;        /* its products of fp16: 3 of operands split in two, or 1; else 0 */
     double max_w;          /* wavelengths */
     double epsilon;        /* the promise: |ΔI| <= epsilon Σw|V| / Σw */
-    double term_tolerance; /* share of epsilon that the cut of the expansion may use */
+    double phase_rounding; /* share of epsilon that phases in double precision may use */
+    double term_tolerance; /* and that the cut of the expansion may use */
     double single_limit;   /* largest |w c| in turns that SINE may form in single precision */
     double double_limit;   /* |w c| below it SINE_DOUBLE may form; 0: not on this device */
 } slc_direct_setup;

@@ -38,6 +38,9 @@
 /* The same in CUDA's sine kernel (direct_cuda.cu: its last variant). */
 #define SINE_ROUNDING 8.9e-7
 
+/* Half a unit in the last place of double precision, relative. */
+#define DOUBLE_ROUNDING 0x1p-53
+
 /* From this epsilon on one product will do. */
 #define PRODUCT_EPSILON 1e-3
 
@@ -48,7 +51,7 @@
  * this many turns they have 28 bits each, and what they leave out is still well below a turn. */
 #define CUDA_WIDE_TURNS 0x1p21
 
-/* Cycles of one core with AVX-512, measured by tests/bench/bench_direct.c: one sample's phases for
+/* Cycles of one core with AVX-512, measured on an idle Xeon: one sample's phases for
  * one pixel of a row or column, one multiply-add pair of the product, its promotion, one pair of the
  * sine kernel. Other processors move them about alike. */
 #define PHASE_CYCLES 3.0
@@ -163,6 +166,23 @@ static void choose_host_tile(slc_direct_setup *setup, int64_t wanted) {
     setup->max_terms = terms_used(setup);
 }
 
+/* What double precision itself takes from a sample whose phase is far from the phase centre's,
+ * relative to w|V|. A direction cosine is rounded twice and u or v once, n - 1 and w eight times at
+ * most; all that follows is exact or kept modulo one turn. */
+static double phase_rounding(const slc_direct_request *request) {
+    const slc_direct_geometry *geometry = &request->geometry;
+    const slc_direct_survey *survey = &request->survey;
+    const double far_l =
+        fabs(geometry->centre_l) + (double)(geometry->nx / 2 + 1) * geometry->scale_rad;
+    const double far_m =
+        fabs(geometry->centre_m) + (double)(geometry->ny / 2 + 1) * geometry->scale_rad;
+    const double far_w =
+        geometry->is_w_projected || request->is_psf ? far_l * far_l + far_m * far_m : 1.0;
+    const double turns = 3.0 * (survey->max_u * far_l + survey->max_v * far_m) +
+                         8.0 * survey->max_w * fmin(far_w, 1.0);
+    return 6.283185307179586 * DOUBLE_ROUNDING * turns;
+}
+
 static slc_status check_request(const slc_direct_request *request) {
     const slc_direct_geometry *geometry = &request->geometry;
     if (geometry->nx < 1 || geometry->ny < 1 || request->n_channels < 1) {
@@ -183,12 +203,17 @@ static slc_status check_request(const slc_direct_request *request) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "direct imaging: %d parts; 1 (real) or 2 (complex)",
                         request->n_parts);
     }
-    const double smallest = request->device == SLC_DEVICE_CUDA ? CUDA_EPSILON : HOST_EPSILON;
+    const bool is_cuda = request->device == SLC_DEVICE_CUDA;
+    const double phases = phase_rounding(request);
+    const double smallest = fmax(is_cuda ? CUDA_EPSILON : HOST_EPSILON,
+                                 phases + (is_cuda ? SINE_ROUNDING : HOST_ROUNDING));
     if (!(request->epsilon >= smallest && request->epsilon < 1.0)) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "epsilon %g: the direct method on this device promises %g to below 1; the "
-                        "smallest that works is %g",
-                        request->epsilon, smallest, smallest);
+                        "epsilon %g: the direct method on this device promises %g to below 1 (%.1e "
+                        "of it for phases in double precision, of baselines up to %g wavelengths); "
+                        "the smallest that works is %g",
+                        request->epsilon, smallest, phases,
+                        fmax(request->survey.max_u, request->survey.max_v), smallest);
     }
     return SLC_OK;
 }
@@ -213,8 +238,8 @@ static slc_status check_cuda_phase(const slc_direct_setup *setup) {
     return SLC_OK;
 }
 
-/* Only where the error of the card's own additions has been measured. WARP runs on 8.0, 8.7, 9.0, 10.x
- * and 11.x, and can be asked for there; others lack the instructions or the shared memory. */
+/* Only where the error of the card's own additions has been measured. WARP runs on 9.0, 10.x and 11.x,
+ * and can be asked for there; others lack the instructions or the shared memory. */
 slc_direct_unit slc_direct_unit_get(int compute_capability) {
     return compute_capability == 90 ? SLC_DIRECT_UNIT_GROUP : SLC_DIRECT_UNIT_NONE;
 }
@@ -239,7 +264,8 @@ static slc_status choose_cuda(const slc_direct_request *request, slc_direct_setu
     setup->block_samples = 1;
     setup->single_limit = fmin(setup->single_limit, SLCI_CUDA_SINGLE_TURNS);
     setup->double_limit = request->has_fast_double ? SLCI_CUDA_DOUBLE_TURNS : 0.0;
-    setup->term_tolerance = fmin(0.5 * setup->epsilon, setup->epsilon - rounding);
+    setup->term_tolerance =
+        fmin(0.5 * setup->epsilon, setup->epsilon - rounding - setup->phase_rounding);
     const slc_direct_setup sine = slci_direct_sine_setup(setup);
     SLC_TRY(check_cuda_phase(&sine));
     setup->unit = request->unit;
@@ -272,7 +298,9 @@ slc_status slc_direct_choose(const slc_direct_request *request, slc_direct_setup
                            : 0;
     setup.max_w = request->survey.max_w;
     setup.epsilon = request->epsilon;
-    setup.term_tolerance = fmin(0.5 * request->epsilon, request->epsilon - HOST_ROUNDING);
+    setup.phase_rounding = phase_rounding(request);
+    setup.term_tolerance =
+        fmin(0.5 * request->epsilon, request->epsilon - HOST_ROUNDING - setup.phase_rounding);
     /* w, c and their product are each rounded by 2^-24 at most. */
     setup.single_limit = SINGLE_SHARE * request->epsilon / (6.283185307179586 * 3.0 * 0x1p-24);
     if (request->device == SLC_DEVICE_CUDA) {
@@ -378,7 +406,7 @@ void slc_direct_summarise(const slc_direct_setup *setup, slc_direct_summary *out
             out->flops_per_sample += tile_flops(setup, &tile);
         }
     }
-    out->error_bound = out->worst_bound + largest_rounding(setup, out);
+    out->error_bound = out->worst_bound + largest_rounding(setup, out) + setup->phase_rounding;
     for (int64_t j = 0; j < setup->geometry.ny; j++) {
         out->finite_pixels += finite_in_row(&setup->geometry, j);
     }

@@ -31,13 +31,14 @@ static inline slci_reach slci_reach_find(const slc_direct_setup *setup) {
 /* The most terms that product tiles of this picture may need, and whether all its tiles are such. */
 static inline int slci_reach_terms(const slc_direct_setup *setup, bool *is_all) {
     const slci_reach reach = slci_reach_find(setup);
-    const double deepest = setup->max_w * (1.0 - slci_direct_n(reach.far_l, reach.far_m));
+    const double curve = setup->max_w * (1.0 + 1e-6) *
+                         slci_direct_curve(reach.half, slci_direct_n(reach.far_l, reach.far_m));
     double bound = 0.0;
     const int terms = slci_direct_bent_terms(6.283185307179586 * reach.turns,
                                              slci_direct_bend_error(reach.half, reach.half,
                                                                     reach.far_l, reach.far_m),
                                              setup->term_tolerance, &bound);
-    *is_all = terms >= 0 && deepest < SLCI_CUDA_BENT_TURNS;
+    *is_all = terms >= 0 && curve < SLCI_CUDA_CURVED_TURNS;
     return terms == 0 ? 0 : SLCI_CUDA_MOST_TERMS;
 }
 

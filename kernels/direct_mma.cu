@@ -13,14 +13,22 @@
  * the largest |w V| of the run lies near 2^14: fp16 pairs then resolve 2^-39 of it, which leaves 1e-8
  * of a run's Σ|wV| to weights of any number of decades.
  *
- *     samples with weight, listed     16 bytes of a line hold 4 samples       sums in registers
- *     global ──> list ──> prepare ──> [128 lines × 8 chunks] × 2 to 6 ──────> 64 pixels a thread ──>
- *                 all      makers      makers: sine, cosine, fp16 pairs        multiplying warps
- *                                      ring of 1 to 6 stages; mbarriers
+ *     samples with weight, listed      16 bytes of a line hold 4 samples      sums in registers
+ *     global ──> list ──> prepare ──> [128 lines × 8 chunks] × 2 to 6, twice ──> 64 pixels a thread
+ *               all        a warp its own chunks of 4 samples: sine,            8 warps, 16 rows
+ *                          cosine, fp16 pairs                                   each
  *
- * Eight warps multiply, 16 rows each; four (or, with instructions of warp groups, eight) make operands.
- * A maker takes whole chunks of 4 samples, so it waits for no other maker. Sums of a run (a granule, or
- * 4,096 samples of one) leave through shared memory and are added to the image by the makers.
+ * All eight warps do everything. While the tensor cores multiply one stage, the warps make the operands
+ * of the next, each whole chunks of 4 samples from samples that it fetched and prepared itself; a
+ * barrier ends a stage. A warp that issues products of warp groups waits until the tensor cores take
+ * them, so half of the warps multiplies first and the other half makes first. Samples are fetched 8
+ * stages ahead. Sums of a run (a granule, or 4,096 samples of one) leave through shared memory.
+ *
+ * Phases. Tensor cores and double precision share a unit: with a multiply-add in double for each line
+ * and sample, makers and tensor cores take turns. So a line's turn is a sum of 32-bit integers: the
+ * lane's first line from 64 bits, steps of 32 lines, and for what w (N - n0) has beside a slope the
+ * upper word of the product of two 32-bit integers (slci_mma_lines). An eighth of a turn is added
+ * beforehand, so that the upper two bits are the quarter and the other 30 the rest around its middle.
  *
  * Correction. c(l, m) is close to -n0³ f(l) g(m) with f = 1/n(l, m0) - 1/n0 and g = 1/n(l0, m) - 1/n0:
  * c is the integral of -st ν(s, t), ν = 1/n³, and this is that of -st ν(s, m0) ν(l0, t) / ν(l0, m0).
@@ -34,34 +42,35 @@
  * their length.
  *
  * Error of one sample relative to w|V|, at most, in units of 1e-7:
- *     turns (2^-33 each), conversion of a quarter turn ................. 0.5
- *     sine and cosine, twice ........................................... 2.2
+ *     turns: 2^-32 and a half of them on either side .................... 0.2
+ *     conversion, sine and cosine, twice: 1.25 each, found by trying .... 2.5
  *     amplitude and complex product .................................... 1.0
  *     fp16 pairs: 2^-23 of the left, √2 2^-24 of the right .............. 2.0
  *     A"B" left out .................................................... 1.7
  *     what one addition of the tensor cores cuts off ................... 1.2
  * together 8.6. Of many samples all but the last are independent (a pseudo-random phase of each, added
  * to columns and taken from rows, sees to that for equal ones), and the last is up to 3.0 in a stage.
- * Measured: 2.5e-7 for one visibility, 1.5e-7 at a coherent peak, 1.4e-7 relative L2 of a random field.
- * With one product: 2^-11 of the left and √2 2^-12 of the right, 8.4e-4 together; measured 5.1e-4 for
+ * Measured: 2.7e-7 for one visibility, 1.5e-7 at a coherent peak, 1.4e-7 relative L2 of a random field.
+ * With one product: 2^-11 of the left and √2 2^-12 of the right, 8.4e-4 together; measured 5.6e-4 for
  * one visibility.
  *
  * Instructions of single warps and of warp groups give the same bits on an H200.
  *
  * Measured on an H200 at 1.98 GHz, 2026-11-30, 1e12 pairs/s, 2·10^5 visibilities, 2048² pixels:
  *                                       group   warp
- *     three products                    20.1    14.9   (512², 10^6 visibilities: 20.6, 15.3)
- *     three products and the term       17.0
- *     one product, polynomials          27.3    20.4
- *     one product, special functions    33.3    23.8
- *     one product and the term          25.8
- *     making operands alone: three products 28.6, one 42.4
- *     multiplying alone, polling: three products 40.7, one 74.6
- * The rows without special functions are of a build in which each warp added its own sums to the image;
- * with that by the makers, and with lines of shared memory read a step ahead, three products gave 17.0,
- * and the reading ahead was taken back. Making and multiplying do not overlap as they should: together
- * they take nearly the sum of their times, at an unchanged clock. A wait that polls instead of sleeping
- * halves the makers' rate; unrolling their loop twice makes the compiler spill the sums.
+ *     three products                    20.5    15.5   (512², 10^6 visibilities: 20.9, 15.6)
+ *     three products and the term       18.4
+ *     one product                       36.9
+ *     one product and the term          30.1
+ * A stage of three products takes 6,700 cycles, where the tensor cores alone take 1,540 and the
+ * instructions of all warps, at one a cycle, 2,800. By the clock of one warp: 2,200 to 2,500 until the
+ * tensor cores have taken its products, though four warps alone need 770; 2,400 making; 350 to 400
+ * preparing; 320 promoting; 150 to 390 at the barrier; and of the run's start and end, a stage's share,
+ * 180 for the list and 500 for the image.
+ * What was tried besides: four or eight warps that only make operands, and mbarriers (17.0 and 16.9,
+ * whatever a warp does): in a kernel with 168 or fewer registers a thread the compiler puts the
+ * makers' instructions in a chain, or spills. Phases in double: 19.8. Products spread between the
+ * lines that are made instead of all first: 20.0. All warps multiplying first: 20.0.
  */
 #include <cuda_runtime.h>
 

@@ -1,7 +1,6 @@
 /* The products of a stage by the warp-group instructions of compute capability 9.0a: both operands
  * come from shared memory, and four warps, 64 rows of the tile, share a step.
- *
- *     slci_mma_group_multiply<PRODUCTS, TERMS>(operands, warp, part);
+ * slci_mma_group_unit is used as direct_mma_sum.cuh says.
  */
 #ifndef SLC_KERNELS_DIRECT_MMA_GROUP_CUH
 #define SLC_KERNELS_DIRECT_MMA_GROUP_CUH
@@ -41,53 +40,33 @@ static __device__ __forceinline__ void slci_mma_64x128x16(float *sum, uint64_t l
                  : "l"(left), "l"(right));
 }
 
-static __device__ __forceinline__ void slci_mma_group_product(uint32_t left, uint32_t right,
-                                                              int group, float *part) {
-    const uint64_t left_at = slci_mma_describe(left + (uint32_t)group * 64 * 16);
-    const uint64_t right_at = slci_mma_describe(right);
-    constexpr uint64_t STEP = 2 * SLCI_MMA_TILE; /* two chunks */
-#pragma unroll
-    for (int step = 0; step < SLCI_MMA_STAGE / 8; step++) {
-        slci_mma_64x128x16(part, left_at + (uint64_t)step * STEP, right_at + (uint64_t)step * STEP);
-    }
-}
-
 /* Matrix instructions of four warps together: compute capability 9.0, built for 9.0a. */
 struct slci_mma_group_unit {
-    static constexpr int MAKERS = 8;
-    static constexpr int MOST_STAGES_BYTES = 192 << 10;
-
-    /* 16 warps of 128 registers each; makers need 88, so those that multiply get 168. */
-    static __device__ __forceinline__ void give_registers() {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 88;");
-    }
-    static __device__ __forceinline__ void take_registers() {
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 168;");
-    }
+    static constexpr int STEPS_AT_ONCE = 16; /* all */
 
     /* What this thread has written becomes visible to the instructions below. */
     static __device__ __forceinline__ void publish() {
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
 
-    /* The products of a stage, the small ones first (slci_mma_warp_unit). */
-    template <int PRODUCTS, int TERMS>
-    static __device__ __forceinline__ void multiply(const char *operands, int warp, float *part) {
-        using PLAN = slci_mma_plan<PRODUCTS, TERMS>;
-        const int group = warp / 4;
-        const uint32_t stage = slci_mma_address(operands);
-        const uint32_t left = stage + PLAN::LEFT;
-        const uint32_t right = stage + PLAN::RIGHT;
+    static __device__ __forceinline__ void begin() {
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-        if (TERMS > 0) {
-            slci_mma_group_product(stage + PLAN::LEFT_TERM, stage + PLAN::RIGHT_TERM, group, part);
-        }
-        if (PRODUCTS > 1) {
-            slci_mma_group_product(left, right + PLAN::LOW, group, part);
-            slci_mma_group_product(left + PLAN::LOW, right, group, part);
-        }
-        slci_mma_group_product(left, right, group, part);
+    }
+
+    template <class PLAN>
+    static __device__ __forceinline__ void step(const char *operands, int warp, int step,
+                                                float *part) {
+        const uint32_t stage = slci_mma_address(operands);
+        const uint32_t rows = (uint32_t)(warp / 4 * 64 * 16);
+        slci_mma_64x128x16(part, slci_mma_describe(stage + (uint32_t)PLAN::left_of(step) + rows),
+                           slci_mma_describe(stage + (uint32_t)PLAN::right_of(step)));
+    }
+
+    static __device__ __forceinline__ void commit() {
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    }
+
+    static __device__ __forceinline__ void end(float *part) {
         asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 #pragma unroll
         for (int i = 0; i < 64; i++) {

@@ -1,12 +1,15 @@
-/* The multiplying warps of the CUDA product kernel: operands of a stage into sums in registers, and
- * those into the image.
+/* The sums of the CUDA product kernel: products of a stage into sums in registers, by the instructions
+ * of single warps, and the sums into the image.
  *
  *     slci_mma_sums own;
  *     slci_mma_clear(&own);
- *     slci_mma_warp_unit::multiply<PRODUCTS, TERMS>(operands, warp, own.part);
+ *     UNIT::begin();                                     UNIT: the kind of instruction
+ *     UNIT::step<PLAN>(operands, warp, step, own.part);  for each of PLAN::STEPS
+ *     UNIT::commit();
+ *     UNIT::end(own.part);                               before the sums are looked at
  *     slci_mma_promote(&own);
  *     slci_mma_hand_over(&own, warp, finished);
- *     slci_mma_store_image(a, shared, finished, thread, n_threads);
+ *     slci_mma_store_image(a, shared, finished);         all threads, after a barrier
  *
  * Sixteen rows of the tile are a warp's. Of a step of 8 columns a thread has four pixels: rows
  * lane / 4 and that + 8, columns 2 (lane mod 4) and the next. */
@@ -62,9 +65,9 @@ static __device__ __forceinline__ void slci_mma_16x8x16(float *sum, const uint32
                    "r"(right[1]));
 }
 
-/* part += left · right over the stage: 16 rows, all columns. */
-static __device__ __forceinline__ void slci_mma_warp_product(uint32_t left, uint32_t right,
-                                                             int warp, float *part) {
+/* part += left · right over 8 samples: 16 rows, all columns. */
+static __device__ __forceinline__ void slci_mma_warp_step(uint32_t left, uint32_t right, int warp,
+                                                          float *part) {
     const int lane = (int)threadIdx.x % 32;
     /* Matrices 0 to 3 of `left`: rows 0-7 and 8-15 of chunk 0, the same of chunk 1. */
     const uint32_t left_lane =
@@ -72,56 +75,46 @@ static __device__ __forceinline__ void slci_mma_warp_product(uint32_t left, uint
     /* Of `right`: columns 0-7 of chunks 0 and 1, columns 8-15 of the same. */
     const uint32_t right_lane =
         right + (uint32_t)(lane / 8 % 2 * SLCI_MMA_TILE + lane / 16 * 8 + lane % 8) * 16;
+    uint32_t a[4];
+    slci_mma_load(a, left_lane);
 #pragma unroll
-    for (int step = 0; step < SLCI_MMA_STAGE / 8; step++) {
-        const uint32_t skip = (uint32_t)step * 2 * SLCI_MMA_TILE * 16;
-        uint32_t a[4];
-        slci_mma_load(a, left_lane + skip);
-#pragma unroll
-        for (int n = 0; n < SLCI_MMA_TILE / 16; n++) {
-            uint32_t b[4];
-            slci_mma_load(b, right_lane + skip + (uint32_t)n * 256);
-            slci_mma_16x8x16(part + 8 * n, a, b);
-            slci_mma_16x8x16(part + 8 * n + 4, a, b + 2);
-        }
+    for (int n = 0; n < SLCI_MMA_TILE / 16; n++) {
+        uint32_t b[4];
+        slci_mma_load(b, right_lane + (uint32_t)n * 256);
+        slci_mma_16x8x16(part + 8 * n, a, b);
+        slci_mma_16x8x16(part + 8 * n + 4, a, b + 2);
     }
 }
 
-/* Matrix instructions of single warps: compute capability 8.0 and later. */
+/* Matrix instructions of single warps: compute capability 8.0 and later have them, and 9.0 and later
+ * enough shared memory for them. */
 struct slci_mma_warp_unit {
-    static constexpr int MAKERS = 4;
-    static constexpr int MOST_STAGES_BYTES = 128 << 10; /* 8.0 has 163 KiB of shared memory */
+    static constexpr int STEPS_AT_ONCE = 1; /* more would not leave registers enough */
 
-    static __device__ __forceinline__ void give_registers() {
-    }
-    static __device__ __forceinline__ void take_registers() {
-    }
     static __device__ __forceinline__ void publish() {
     }
+    static __device__ __forceinline__ void begin() {
+    }
 
-    /* The products of a stage. The small ones go first: then the sum is small while they are added,
-     * and what the tensor cores cut off of it is nothing. */
-    template <int PRODUCTS, int TERMS>
-    static __device__ __forceinline__ void multiply(const char *operands, int warp, float *part) {
-        using PLAN = slci_mma_plan<PRODUCTS, TERMS>;
+    template <class PLAN>
+    static __device__ __forceinline__ void step(const char *operands, int warp, int step,
+                                                float *part) {
         const uint32_t stage = slci_mma_address(operands);
-        const uint32_t left = stage + PLAN::LEFT;
-        const uint32_t right = stage + PLAN::RIGHT;
-        if (TERMS > 0) {
-            slci_mma_warp_product(stage + PLAN::LEFT_TERM, stage + PLAN::RIGHT_TERM, warp, part);
-        }
-        if (PRODUCTS > 1) {
-            slci_mma_warp_product(left, right + PLAN::LOW, warp, part);
-            slci_mma_warp_product(left + PLAN::LOW, right, warp, part);
-        }
-        slci_mma_warp_product(left, right, warp, part);
+        slci_mma_warp_step(stage + (uint32_t)PLAN::left_of(step),
+                           stage + (uint32_t)PLAN::right_of(step), warp, part);
+    }
+
+    static __device__ __forceinline__ void commit() {
+    }
+    static __device__ __forceinline__ void end(float *part) {
+        (void)part;
     }
 };
 
 /* ---- the image -------------------------------------------------------------------------------- */
 
-/* A warp's sums, and what promotion left of them, into shared memory, from where the makers
- * take them: two planes [row, SLCI_MMA_ROW_SUMS]. */
+/* A warp's sums, and what promotion left of them, into shared memory, so that neighbouring
+ * threads have neighbouring pixels: two planes [row, SLCI_MMA_ROW_SUMS]. */
 static __device__ __forceinline__ void slci_mma_hand_over(const slci_mma_sums *own, int warp,
                                                           float *finished) {
     const int lane = (int)threadIdx.x % 32;
@@ -149,17 +142,17 @@ static __device__ __forceinline__ bool slci_mma_find(const slci_direct_cuda_argu
 }
 
 /* The finished sums into the image, where a pixel lies in the tile and within the horizon. A thread
- * has several additions under way, each a trip to memory and back. By the makers, `n_threads` of them,
- * which have registers to spare for it. */
+ * has several additions under way, each a trip to memory and back. */
 static __device__ inline void slci_mma_store_image(const slci_direct_cuda_arguments *a,
                                                    const slci_mma_shared *shared,
-                                                   const float *finished, int thread,
-                                                   int n_threads) {
+                                                   const float *finished) {
     constexpr int AT_ONCE = 4;
+    constexpr int n_threads = 32 * SLCI_MMA_WARPS;
+    const int thread = (int)threadIdx.x;
     if (shared->n_used == 0) {
         return;
     }
-    const double scale = ldexp(1.0, shared->exponent - SLCI_MMA_LEFT_BIT);
+    const double scale = 1.0 / shared->scale; /* exact */
 #pragma unroll 1
     for (int start = thread; start < SLCI_MMA_TILE * SLCI_MMA_TILE; start += AT_ONCE * n_threads) {
         slc_fixed *pixel[AT_ONCE];

@@ -28,8 +28,9 @@
  * left one, 2^-12 √2 of the right one, which has size 1. */
 #define SLCI_HALF_ERROR 8.4e-4
 
-/* Largest w (N - n0) in turns of CUDA's product kernel, whose phases are one sum (SLCI_TURN_MAGIC). */
-#define SLCI_CUDA_BENT_TURNS 0x1p18
+/* CUDA's product kernel takes w (N - n0) along a side of the tile as a slope and, in turns below this,
+ * what is left of it: the product of two integers of 32 bits (slci_mma_units). */
+#define SLCI_CUDA_CURVED_TURNS 0x1p-4
 
 /* The same for a multiply-add in double, whose low word then holds the turn (SLCI_TURN_MAGIC). */
 #define SLCI_CUDA_DOUBLE_TURNS 0x1p19
@@ -162,6 +163,12 @@ static SLC_HOST_DEVICE inline double slci_direct_bend_error(double half_l, doubl
     return rho < 0.1 ? 1.1 * rho : HUGE_VAL; /* e^ρ - 1 < 1.06 ρ there */
 }
 
+/* A bound of what is left of N along a side that has this half length, without the slope from end to
+ * end: an eighth of the square of its length times the largest second derivative, (1 - m²)/n³. */
+static SLC_HOST_DEVICE inline double slci_direct_curve(double half, double n_smallest) {
+    return 0.5 * half * half / (n_smallest * n_smallest * n_smallest);
+}
+
 /* Terms of CUDA's product kernel: none where all of θ may be left out; one where what is left of the
  * exponential, the error of c's factors and that of a product of single fp16 operands may. */
 static SLC_HOST_DEVICE inline int slci_direct_bent_terms(double theta, double bend_error,
@@ -216,7 +223,8 @@ static SLC_HOST_DEVICE inline slc_direct_tile slci_direct_tile_at(const slc_dire
     if (setup->unit == SLC_DIRECT_UNIT_NONE) {
         terms = slci_direct_terms(6.283185307179586 * turns, setup->term_tolerance,
                                   setup->max_terms, &tile.bound);
-    } else if (setup->max_w * (n_largest - slci_direct_n(far_l, far_m)) < SLCI_CUDA_BENT_TURNS) {
+    } else if (setup->max_w * slci_direct_curve(fmax(half_l, half_m), slci_direct_n(far_l, far_m)) <
+               SLCI_CUDA_CURVED_TURNS) {
         terms = slci_direct_bent_terms(6.283185307179586 * turns,
                                        slci_direct_bend_error(half_l, half_m, far_l, far_m),
                                        setup->term_tolerance, &tile.bound);

@@ -1,4 +1,4 @@
-/* A block of up to 1024 values on the host: its range, its exact sums, its keys.
+/* A block of up to 1024 values or complex numbers on the host: its range, its exact sums, its keys.
  *
  * Sums of floats are exact in plain double precision where the values are of similar size, because
  * all terms are then multiples of one unit and no sum passes 2^53 units. A sum that begins at a power
@@ -18,7 +18,10 @@
  *              Σ(e low)    unit 2^(2E-2R-104)  bound 2^(2E-84)    R <= 16
  *
  * Values that are smaller, few as a rule, and those that are not finite are taken out of the block and
- * treated one by one. */
+ * treated one by one.
+ *
+ * Of complex numbers the absolute value is formed where it may be a new end of the range. Since roots
+ * of rising numbers do not fall when they are rounded, the least one is that of the least re² + im². */
 #include <string.h>
 
 #include "core/checked.h"
@@ -87,23 +90,33 @@ int64_t slci_stats_pick(const slci_stats_simd *simd, const slci_stats_keys *keys
 
 /* ---- the range ---------------------------------------------------------------------------------- */
 
+static bool is_lower(const slci_stats_partial *partial, uint64_t key) {
+    const uint64_t *word = partial->word;
+    return word[SLC_STATS_PLACE_LOWEST] == 0 || key < word[SLC_STATS_LOWEST];
+}
+
+static bool is_higher(const slci_stats_partial *partial, uint64_t key) {
+    const uint64_t *word = partial->word;
+    return word[SLC_STATS_PLACE_HIGHEST] == 0 || key > word[SLC_STATS_HIGHEST];
+}
+
 /* The ends of a block's range, and where they are, which is looked for only if they are new. */
 static void add_range(const slci_stats_simd *simd, const slci_stats_block *block, uint64_t lowest,
                       uint64_t highest, slci_stats_partial *partial) {
     uint64_t *word = partial->word;
-    const bool is_lower = word[SLC_STATS_PLACE_LOWEST] == 0 || lowest < word[SLC_STATS_LOWEST];
-    const bool is_higher = word[SLC_STATS_PLACE_HIGHEST] == 0 || highest > word[SLC_STATS_HIGHEST];
-    if (!is_lower && !is_higher) {
+    const bool has_lower = block->has_range && is_lower(partial, lowest);
+    const bool has_higher = block->has_range && is_higher(partial, highest);
+    if (!has_lower && !has_higher) {
         return;
     }
     slci_stats_keys keys;
     int16_t found[SLCI_STATS_BLOCK];
     slci_stats_take_keys(simd, block, &keys);
-    if (is_lower && slci_stats_pick(simd, &keys, block->n, lowest, lowest, found) > 0) {
+    if (has_lower && slci_stats_pick(simd, &keys, block->n, lowest, lowest, found) > 0) {
         word[SLC_STATS_LOWEST] = lowest;
         word[SLC_STATS_PLACE_LOWEST] = (uint64_t)(block->ordinal + found[0]) + 1;
     }
-    if (is_higher && slci_stats_pick(simd, &keys, block->n, highest, highest, found) > 0) {
+    if (has_higher && slci_stats_pick(simd, &keys, block->n, highest, highest, found) > 0) {
         word[SLC_STATS_HIGHEST] = highest;
         word[SLC_STATS_PLACE_HIGHEST] = (uint64_t)(block->ordinal + found[0]) + 1;
     }
@@ -196,6 +209,47 @@ static summing choose_f64(uint64_t largest) {
 #define REAL_INFINITY F64_INFINITY
 #define LOOP(name) name##_f64
 #include "kernels/stats_block_real_body.h"
+
+/* ---- complex numbers ---------------------------------------------------------------------------- */
+
+static uint64_t key_of_root(double square) {
+    const double root = sqrt(square);
+    uint64_t bits;
+    memcpy(&bits, &root, sizeof bits);
+    return slci_stats_key_f64(bits);
+}
+
+bool slci_stats_add_pairs(const slci_stats_simd *simd, const float *pairs, int64_t n,
+                          int64_t ordinal, slci_stats_partial partial[3]) {
+    slci_stats_range range;
+    slci_stats_terms terms[2];
+    slci_stats_sizes sizes;
+    simd->range_f32(pairs, 2 * n, &range);
+    const uint64_t largest = largest_of_f32(&range);
+    const summing how = choose_f32(largest);
+    if (largest >= F32_INFINITY || range.smallest < how.least) {
+        return false;
+    }
+    simd->terms_c64(pairs, n, &how.rounding, terms, &sizes);
+    add_terms(&terms[0], &partial[0]);
+    add_terms(&terms[1], &partial[1]);
+    for (int p = 0; p < 3; p++) {
+        partial[p].word[SLC_STATS_N] += (uint64_t)n;
+    }
+    const uint64_t lowest = key_of_root(sizes.least);
+    const uint64_t highest = key_of_root(sizes.most);
+    if (is_lower(&partial[2], lowest) || is_higher(&partial[2], highest)) {
+        const slci_stats_taking taking = {SLC_C64, SLC_STATS_ABS, true};
+        double values[SLCI_STATS_BLOCK];
+        const slci_stats_block block = {.class_of = SLCI_STATS_F64,
+                                        .values = simd->take(&taking, pairs, n, values),
+                                        .n = n,
+                                        .ordinal = ordinal,
+                                        .has_range = true};
+        add_range(simd, &block, lowest, highest, &partial[2]);
+    }
+    return true;
+}
 
 /* ---- a block ------------------------------------------------------------------------------------ */
 

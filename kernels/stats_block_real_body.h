@@ -74,6 +74,9 @@ static void LOOP(add)(const slci_stats_simd *simd, const slci_stats_block *block
         simd->LOOP(range)(cleaned, block->n, &range);
     }
     add_range(simd, block, LOOP(key_of)(range.lowest), LOOP(key_of)(range.highest), partial);
+    if (!block->has_sums) {
+        return;
+    }
     const summing how = LOOP(choose)(LOOP(largest_of)(&range));
     const bool has_small = range.smallest < how.least;
     if (has_small) {

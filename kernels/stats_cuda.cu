@@ -63,7 +63,7 @@ __device__ static void count_digit(const slci_stats_view &view, unsigned long lo
 
 /* What a launch looks at besides the range and the sums. */
 struct look {
-    bool has_digits, has_bins;
+    bool has_sums, has_range, has_digits, has_bins;
     unsigned long long bias;
     double bins_per_unit;
     int n_shared_bins;
@@ -80,8 +80,8 @@ __device__ static void look_at_one(const slci_stats_view &view, const look &with
     }
     const unsigned long long key = Load::key(value, with.bias);
     if (view.step.has_moments) {
-        note_range<Load>(range, value, key, (unsigned long long)ordinal);
-        if (!Load::is_infinite(value)) {
+        note_range<Load>(range, value, key, (unsigned long long)ordinal, with.has_range);
+        if (with.has_sums && !Load::is_infinite(value)) {
             add_value(mine, value, sums);
         }
     }
@@ -99,9 +99,12 @@ __device__ static void look_at_one(const slci_stats_view &view, const look &with
     }
 }
 
-__device__ static look prepare_look(const slci_stats_view &view, bool is_last, int n_shared_bins,
+__device__ static look prepare_look(const slci_stats_view &view, int part, int n_shared_bins,
                                     unsigned *shared_bins) {
     look with;
+    const bool is_last = part == view.n_parts - 1;
+    with.has_sums = slci_stats_has_sums(&view, part);
+    with.has_range = slci_stats_has_range(&view, part);
     with.has_digits = is_last && view.step.n_groups > 0;
     with.has_bins = is_last && view.step.has_bins;
     with.bias = slci_stats_bias(view.dtype);
@@ -117,11 +120,11 @@ __device__ static look prepare_look(const slci_stats_view &view, bool is_last, i
 
 template <typename Load>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-    look_at(const slci_stats_view view, const bool is_last, const int n_shared_bins) {
+    look_at(const slci_stats_view view, const int part, const int n_shared_bins) {
     __shared__ shared_sums block_sums;
     extern __shared__ unsigned shared_bins[];
     const slci_stats_counts counts = slci_stats_count(&view);
-    const look with = prepare_look(view, is_last, n_shared_bins, shared_bins);
+    const look with = prepare_look(view, part, n_shared_bins, shared_bins);
     thread_range range = {0, {0, 0}, {NOWHERE, NOWHERE}, 0, 0, NOWHERE, NOWHERE};
     typename Load::sums mine;
     clear(&mine);
@@ -162,8 +165,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 
 /* ---- which kernel ------------------------------------------------------------------------------- */
 
-typedef void (*look_function)(const slci_stats_view view, const bool is_last,
-                              const int n_shared_bins);
+typedef void (*look_function)(const slci_stats_view view, const int part, const int n_shared_bins);
 
 static const struct {
     slc_dtype dtype;
@@ -232,13 +234,12 @@ static slc_status stats_cuda_tile(void *state, const slc_tile_arguments *argumen
     const bool has_shared_bins = view.step.has_bins && view.n_bins + 2 <= MOST_SHARED_BINS;
     const int n_shared_bins = has_shared_bins ? (int)view.n_bins + 2 : 0;
     for (int p = 0; p < view.n_parts; p++) {
-        const bool is_last = p == view.n_parts - 1;
-        if (!view.step.has_moments && !is_last) {
+        if (!view.step.has_moments && p < view.n_parts - 1) {
             continue;
         }
         find_look(view.dtype, view.parts[p])<<<n_blocks, BLOCK_THREADS,
                                                (size_t)n_shared_bins * sizeof(unsigned), stream>>>(
-            view, is_last, n_shared_bins);
+            view, p, n_shared_bins);
         SLC_TRY(slc_cuda_status(cudaGetLastError(), "launch of the statistics kernel"));
         if (view.step.has_moments) {
             merge_blocks<<<1, MERGE_THREADS, 0, stream>>>(view, p, n_blocks);

@@ -11,11 +11,15 @@ struct thread_range {
 
 template <typename Load>
 __device__ static void note_range(thread_range *range, typename Load::value value,
-                                  unsigned long long key, unsigned long long ordinal) {
+                                  unsigned long long key, unsigned long long ordinal,
+                                  bool has_ends) {
     if (Load::is_infinite(value)) {
         const int side = value > 0 ? 0 : 1;
         range->n_infinite[side]++;
         range->place_infinite[side] = min(range->place_infinite[side], ordinal);
+        return;
+    }
+    if (!has_ends) {
         return;
     }
     /* A thread's ordinals rise, so the first of equals is kept. */

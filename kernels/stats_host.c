@@ -37,6 +37,7 @@ typedef _Atomic uint64_t shared_count;
 
 typedef struct host_call {
     slci_stats_view view;
+    const slci_stats_simd *simd;
     slc_pool *pool;
 } host_call;
 
@@ -230,28 +231,53 @@ static void add_table(const host_run *run, int worker, const uint32_t *table, in
 
 /* ---- a part ------------------------------------------------------------------------------------- */
 
-static void run_block(part_state *state, int64_t ordinal, int64_t n) {
+static slci_stats_block take_part(part_state *state, int p, const void *elements, int64_t n) {
+    const slci_stats_view *view = state->run->view;
+    const slci_stats_taking taking = {view->dtype, view->parts[p], view->n_parts > 1};
+    return (slci_stats_block){.class_of = class_of(view->dtype, view->parts[p]),
+                              .bias = slci_stats_bias(view->dtype),
+                              .values = state->run->simd->take(&taking, elements, n, state->values),
+                              .n = n,
+                              .has_sums = slci_stats_has_sums(view, p),
+                              .has_range = slci_stats_has_range(view, p)};
+}
+
+/* As complex numbers are looked at mostly. */
+static bool has_all_parts(const slci_stats_view *view) {
+    return view->n_parts == 3 && view->parts[0] == SLC_STATS_REAL &&
+           view->parts[1] == SLC_STATS_IMAG && view->parts[2] == SLC_STATS_ABS;
+}
+
+static void add_moments(part_state *state, const void *elements, int64_t ordinal, int64_t n) {
     const slci_stats_view *view = state->run->view;
     const slci_stats_simd *simd = state->run->simd;
+    if (view->dtype == SLC_C64 && has_all_parts(view) &&
+        slci_stats_add_pairs(simd, elements, n, ordinal, state->partial)) {
+        return;
+    }
+    for (int p = 0; p < view->n_parts; p++) {
+        slci_stats_block block = take_part(state, p, elements, n);
+        block.ordinal = ordinal;
+        slci_stats_add_block(simd, &block, &state->partial[p]);
+    }
+}
+
+static void run_block(part_state *state, int64_t ordinal, int64_t n) {
+    const slci_stats_view *view = state->run->view;
     const void *elements = gather_elements(state, ordinal, n);
-    for (int p = view->step.has_moments ? 0 : view->n_parts - 1; p < view->n_parts; p++) {
-        const slci_stats_taking taking = {view->dtype, view->parts[p], view->n_parts > 1};
-        const slci_stats_block block = {.class_of = class_of(view->dtype, view->parts[p]),
-                                        .bias = slci_stats_bias(view->dtype),
-                                        .values = simd->take(&taking, elements, n, state->values),
-                                        .n = n,
-                                        .ordinal = ordinal};
-        const bool is_last = p == view->n_parts - 1;
-        if (view->step.has_moments) {
-            slci_stats_add_block(simd, &block, &state->partial[p]);
-        }
-        if (is_last && view->step.n_groups > 0) {
-            slci_stats_take_keys(simd, &block, &state->keys);
-            (state->digits != NULL ? count_all : count_groups)(state, n);
-        }
-        if (is_last && view->step.has_bins) {
-            count_bins(state, &block);
-        }
+    if (view->step.has_moments) {
+        add_moments(state, elements, ordinal, n);
+    }
+    if (view->step.n_groups == 0 && !view->step.has_bins) {
+        return;
+    }
+    const slci_stats_block last = take_part(state, view->n_parts - 1, elements, n);
+    if (view->step.n_groups > 0) {
+        slci_stats_take_keys(state->run->simd, &last, &state->keys);
+        (state->digits != NULL ? count_all : count_groups)(state, n);
+    }
+    if (view->step.has_bins) {
+        count_bins(state, &last);
     }
 }
 
@@ -361,7 +387,7 @@ static slc_status run_tile(void *argument) {
     host_run run = {.view = view,
                     .counts = slci_stats_count(view),
                     .n_threads = slc_pool_size(call->pool),
-                    .simd = slci_stats_simd_get(),
+                    .simd = call->simd,
                     .mutex = PTHREAD_MUTEX_INITIALIZER};
     if (run.counts.n <= 0) {
         return SLC_OK;
@@ -379,8 +405,10 @@ static slc_status run_tile(void *argument) {
 }
 
 static slc_status enqueue_tile(void *state, const slc_tile_arguments *arguments) {
-    host_call call = {.pool = arguments->device->pool};
-    slci_stats_view_init(state, arguments, &call.view);
+    const slc_stats_setup *setup = state;
+    host_call call = {.simd = setup->force_simd != NULL ? setup->force_simd : slci_stats_simd_get(),
+                      .pool = arguments->device->pool};
+    slci_stats_view_init(setup, arguments, &call.view);
     return slc_stream_call(arguments->stream, run_tile, &call, sizeof call);
 }
 

@@ -75,6 +75,11 @@ typedef struct slci_stats_terms {
     double square[SLCI_STATS_TERMS]; /* and to Σx² */
 } slci_stats_terms;
 
+/* Of complex numbers: the ends of the range of re² + im², rounded once. */
+typedef struct slci_stats_sizes {
+    double least, most;
+} slci_stats_sizes;
+
 typedef struct slci_stats_simd {
     const char *name;
     bool (*is_supported)(void);
@@ -98,6 +103,9 @@ typedef struct slci_stats_simd {
                       slci_stats_terms *out);
     void (*terms_f64)(const double *x, int64_t n, const slci_stats_rounding *rounding,
                       slci_stats_terms *out);
+    /* Terms of real and imaginary parts; pairs [n, 2], within the same limits together. */
+    void (*terms_c64)(const float *pairs, int64_t n, const slci_stats_rounding *rounding,
+                      slci_stats_terms out[2], slci_stats_sizes *sizes);
     /* Keys [n]; how many values are NaN, beyond the infinity with those bits. */
     void (*keys_i32)(const int32_t *x, int64_t n, uint32_t bias, uint32_t *keys);
     void (*keys_i64)(const uint64_t *x, int64_t n, uint64_t bias, uint64_t *keys);
@@ -113,6 +121,10 @@ typedef struct slci_stats_simd {
 extern const slci_stats_simd slci_stats_simd_avx512;
 extern const slci_stats_simd slci_stats_simd_avx2;
 extern const slci_stats_simd slci_stats_simd_plain;
+
+/* All of them, the best one first. */
+#define SLCI_STATS_SETS 3
+extern const slci_stats_simd *const slci_stats_sets[SLCI_STATS_SETS];
 
 /* The best set that this processor has. */
 const slci_stats_simd *slci_stats_simd_get(void);
@@ -130,11 +142,19 @@ typedef struct slci_stats_block {
     const void *values;
     int64_t n;       /* 1 to SLCI_STATS_BLOCK */
     int64_t ordinal; /* of the first one */
+    bool has_sums;   /* they are wanted; */
+    bool has_range;  /* so are its ends and where they are */
 } slci_stats_block;
 
 /* Adds a block that comes after all that were added before. */
 void slci_stats_add_block(const slci_stats_simd *simd, const slci_stats_block *block,
                           slci_stats_partial *partial);
+
+/* The same of complex numbers, pairs [n, 2]: the sums of their real and imaginary parts, and the range
+ * of their absolute values. False, and nothing is added, where some are not finite or too small to be
+ * summed with the others: then part by part. */
+bool slci_stats_add_pairs(const slci_stats_simd *simd, const float *pairs, int64_t n,
+                          int64_t ordinal, slci_stats_partial partial[3]);
 
 /* The keys of a block; NaN have those beyond the infinities. */
 typedef struct slci_stats_keys {

@@ -42,7 +42,9 @@ typedef enum slc_stats_part {
 
 /* What the results of one part hold, by number of the word; SLC_STATS_WORDS in all. Zeros are those of
  * no elements. A place is the flat index in the array, in C order, plus one; the first of equals. NaN
- * takes part in N and N_NAN only, infinities not in LOWEST, HIGHEST and the sums. */
+ * takes part in N and N_NAN only, infinities not in LOWEST, HIGHEST and the sums. Of several parts the
+ * last one has no sums, and the others have neither LOWEST nor HIGHEST nor their places: these words
+ * are 0. */
 enum {
     SLC_STATS_N,     /* elements, all of them */
     SLC_STATS_N_NAN, /* with several parts all are NaN where one is */
@@ -97,6 +99,8 @@ typedef struct slc_stats_setup {
     int axis_of[SLC_MAX_RANK];                 /* of each dimension; SLC_AXIS_FIXED: always whole */
     int data, edges, sums, digits, bins, work; /* operands by number; -1: there is none */
     int n_operands;
+    const struct slci_stats_simd
+        *force_simd; /* tests: the host's loops; NULL: the processor's best */
 } slc_stats_setup;
 
 typedef struct slc_stats_kernel {

@@ -26,6 +26,18 @@ static inline lanes square_error(lanes x, lanes square) {
     return (lanes)_mm256_fmsub_pd((__m256d)x, (__m256d)x, (__m256d)square);
 }
 
+static inline lanes neighbours(lanes x) {
+    return (lanes)_mm256_permute_pd((__m256d)x, 5);
+}
+
+static inline lanes least_of(lanes a, lanes b) {
+    return (lanes)_mm256_min_pd((__m256d)a, (__m256d)b);
+}
+
+static inline lanes most_of(lanes a, lanes b) {
+    return (lanes)_mm256_max_pd((__m256d)a, (__m256d)b);
+}
+
 static bool is_supported(void) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }

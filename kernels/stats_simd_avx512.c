@@ -26,6 +26,18 @@ static inline lanes square_error(lanes x, lanes square) {
     return (lanes)_mm512_fmsub_pd((__m512d)x, (__m512d)x, (__m512d)square);
 }
 
+static inline lanes neighbours(lanes x) {
+    return (lanes)_mm512_permute_pd((__m512d)x, 0x55);
+}
+
+static inline lanes least_of(lanes a, lanes b) {
+    return (lanes)_mm512_min_pd((__m512d)a, (__m512d)b);
+}
+
+static inline lanes most_of(lanes a, lanes b) {
+    return (lanes)_mm512_max_pd((__m512d)a, (__m512d)b);
+}
+
 static bool is_supported(void) {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");

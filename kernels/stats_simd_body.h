@@ -15,17 +15,26 @@ typedef float single_lanes __attribute__((vector_size(4 * LANES)));
 #define PICK_STRETCH 32
 
 /* What includes this file defines these, as its processor does it best: singles as doubles; x² + more,
- * rounded once where x² is exact; and a square's error, x² = square + error. */
+ * rounded once where x² is exact; a square's error, x² = square + error; each lane's neighbour, 1 0 3
+ * 2 and so on; the smaller and the larger of two numbers. */
 static inline lanes widen(single_lanes x);
 static inline lanes add_square(lanes x, lanes more);
 static inline lanes square_error(lanes x, lanes square);
+static inline lanes neighbours(lanes x);
+static inline lanes least_of(lanes a, lanes b);
+static inline lanes most_of(lanes a, lanes b);
 
-static double add_lanes(lanes sum) {
+/* Every `step`th lane from `first` on. */
+static double add_some_lanes(lanes sum, int first, int step) {
     double total = 0;
-    for (int l = 0; l < LANES; l++) {
+    for (int l = first; l < LANES; l += step) {
         total += sum[l];
     }
     return total;
+}
+
+static double add_lanes(lanes sum) {
+    return add_some_lanes(sum, 0, 1);
 }
 
 /* ---- integers ----------------------------------------------------------------------------------- */
@@ -162,6 +171,16 @@ static inline void add_singles(single_sums *sums, single_lanes x) {
     sums->square.coarse = next;
 }
 
+/* What two sums side by side have in lanes `first`, first + step and so on. */
+static void single_terms(const single_sums *even, const single_sums *odd, double start, int first,
+                         int step, slci_stats_terms *out) {
+    const lanes coarse = (even->square.coarse - start) + (odd->square.coarse - start);
+    *out = (slci_stats_terms){.sum = {add_some_lanes(even->sum + odd->sum, first, step)},
+                              .square = {add_some_lanes(coarse, first, step),
+                                         add_some_lanes(even->square.fine + odd->square.fine, first,
+                                                        step)}};
+}
+
 /* Two sums of each kind, side by side, because an addition takes as long as two of them can begin. The
  * last values of a block, where they are fewer than LANES, have zeros behind them. */
 static void terms_f32(const float *x, int64_t n, const slci_stats_rounding *rounding,
@@ -180,9 +199,7 @@ static void terms_f32(const float *x, int64_t n, const slci_stats_rounding *roun
         memcpy(&loaded, x + i, (size_t)(n - i < LANES ? n - i : LANES) * sizeof *x);
         add_singles(&even, loaded);
     }
-    *out = (slci_stats_terms){.sum = {add_lanes(even.sum), add_lanes(odd.sum)}};
-    split_end(&even.square, rounding->square, out->square);
-    split_end(&odd.square, rounding->square, out->square);
+    single_terms(&even, &odd, rounding->square, 0, 1, out);
 }
 
 static void terms_f64(const double *x, int64_t n, const slci_stats_rounding *rounding,
@@ -208,11 +225,12 @@ static void terms_f64(const double *x, int64_t n, const slci_stats_rounding *rou
     split_end(&error, rounding->error, out->square + 2);
 }
 
+#include "kernels/stats_simd_pair_body.h"
 #include "kernels/stats_simd_take_body.h"
 
 #define SLCI_STATS_SIMD_LOOPS                                                                   \
     .take = take, .doubles = doubles, .guess_bins = guess_bins, .whole_i32 = whole_i32,         \
     .whole_i64 = whole_i64, .whole_u64 = whole_u64, .range_f32 = range_f32,                     \
     .range_f64 = range_f64, .keep_f32 = keep_f32, .keep_f64 = keep_f64, .terms_f32 = terms_f32, \
-    .terms_f64 = terms_f64, .keys_i32 = keys_i32, .keys_i64 = keys_i64, .keys_f32 = keys_f32,   \
-    .keys_f64 = keys_f64, .pick_narrow = pick_f32, .pick_wide = pick_f64
+    .terms_f64 = terms_f64, .terms_c64 = terms_c64, .keys_i32 = keys_i32, .keys_i64 = keys_i64, \
+    .keys_f32 = keys_f32, .keys_f64 = keys_f64, .pick_narrow = pick_f32, .pick_wide = pick_f64

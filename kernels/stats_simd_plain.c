@@ -18,9 +18,14 @@ const slci_stats_simd slci_stats_simd_plain = {.name = "plain",
                                                .is_supported = is_supported,
                                                SLCI_STATS_SIMD_LOOPS};
 
+const slci_stats_simd *const slci_stats_sets[SLCI_STATS_SETS] = {&slci_stats_simd_avx512,
+                                                                 &slci_stats_simd_avx2,
+                                                                 &slci_stats_simd_plain};
+
 const slci_stats_simd *slci_stats_simd_get(void) {
-    if (slci_stats_simd_avx512.is_supported()) {
-        return &slci_stats_simd_avx512;
+    int s = 0;
+    while (!slci_stats_sets[s]->is_supported()) {
+        s++; /* the last one is */
     }
-    return slci_stats_simd_avx2.is_supported() ? &slci_stats_simd_avx2 : &slci_stats_simd_plain;
+    return slci_stats_sets[s];
 }

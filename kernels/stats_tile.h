@@ -40,6 +40,15 @@ typedef struct slci_stats_view {
 void slci_stats_view_init(const slc_stats_setup *setup, const slc_tile_arguments *arguments,
                           slci_stats_view *out);
 
+/* Which words of a part's results are wanted (kernels/stats_kernel.h). */
+static SLC_HOST_DEVICE inline bool slci_stats_has_sums(const slci_stats_view *view, int part) {
+    return view->n_parts == 1 || part < view->n_parts - 1;
+}
+
+static SLC_HOST_DEVICE inline bool slci_stats_has_range(const slci_stats_view *view, int part) {
+    return part == view->n_parts - 1;
+}
+
 /* What is known of a tile once its description is there. */
 typedef struct slci_stats_counts {
     int64_t n;     /* elements */

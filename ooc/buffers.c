@@ -82,7 +82,10 @@ static slc_status create_line(slci_run *run, slc_arena *arena, staging_maker *ma
         const slc_plan_operand *planned = &run->plan->operand[group->operand[i]];
         const char *name = run->job->operands[group->operand[i]].name;
         SLC_TRY(slc_arena_take(arena, planned->tile_bytes, name, &line->d_data[i]));
-        SLC_TRY(staging_take(maker, planned->staging_bytes, &line->staging[i]));
+        line->staging[i] = line->d_data[i];
+        if (!group->is_in_place) {
+            SLC_TRY(staging_take(maker, planned->staging_bytes, &line->staging[i]));
+        }
     }
     SLC_TRY(slc_event_create(run->device, &line->copy_begin));
     return slc_event_create(run->device, &line->arrived);
@@ -168,6 +171,7 @@ static bool can_join(const slci_run *run, const slci_group *group, int o) {
     bool is_same =
         group->source == binding->source && group->n_lines == run->plan->operand[o].n_buffers &&
         kept->n_tier_tiles == run->plan->operand[o].n_tier_tiles &&
+        kept->is_in_place == run->plan->operand[o].is_in_place &&
         (kept->n_tier_tiles == 0 || kept->tier_depth == run->plan->operand[o].tier_depth) &&
         first->footprint == operand->footprint;
     for (int d = 0; is_same && d < group->source->shared_rank; d++) {
@@ -192,6 +196,7 @@ static void add_input(slci_run *run, int o) {
         group->run = run;
         group->source = run->options->bindings[o].source;
         group->n_lines = run->plan->operand[o].n_buffers;
+        group->is_in_place = run->plan->operand[o].is_in_place;
     }
     group->operand[group->n_operands++] = o;
 }
@@ -223,26 +228,39 @@ static void add_output(slci_run *run, int o) {
     output->current = -1;
 }
 
-/* Sorts the operands into groups of inputs and outputs. A plan is plain data that callers may have
- * changed, so its counts are held against the arrays here. */
+/* A plan is plain data that callers may have changed, so its counts are held against the arrays. */
+static slc_status check_buffers(const slci_run *run, int o) {
+    const slc_operand *operand = &run->job->operands[o];
+    const slc_plan_operand *planned = &run->plan->operand[o];
+    if (planned->is_in_place &&
+        !(operand->access == SLC_ACCESS_IN && run->device->has_host_memory)) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "plan: operand %s is read in place, which inputs alone can be, on a device "
+                        "whose memory is the host's",
+                        operand->name);
+    }
+    const int n_staging = planned->is_in_place ? planned->n_buffers : planned->n_staging;
+    if (operand->access != SLC_ACCESS_WORK &&
+        (planned->n_buffers < 1 || planned->n_buffers > SLCI_MAX_LINES || n_staging < 1 ||
+         n_staging > SLCI_MAX_LINES)) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "plan: operand %s has %d buffers and %d for staging, expected 1 to %d of "
+                        "each",
+                        operand->name, planned->n_buffers, n_staging, SLCI_MAX_LINES);
+    }
+    return SLC_OK;
+}
+
+/* Sorts the operands into groups of inputs and outputs. */
 static slc_status sort_operands(slci_run *run) {
     for (int o = 0; o < run->job->n_operands; o++) {
         const slc_access access = run->job->operands[o].access;
-        const slc_plan_operand *planned = &run->plan->operand[o];
         SLC_TRY(slc_job_tile_layout(run->job, o, run->plan->tile, &run->layout[o]));
         if (run->job->operands[o].is_sparse) {
             SLC_TRY(add_sparse(run, o));
             continue;
         }
-        if (access != SLC_ACCESS_WORK &&
-            (planned->n_buffers < 1 || planned->n_buffers > SLCI_MAX_LINES ||
-             planned->n_staging < 1 || planned->n_staging > SLCI_MAX_LINES)) {
-            return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                            "plan: operand %s has %d buffers and %d for staging, expected 1 to %d "
-                            "of each",
-                            run->job->operands[o].name, planned->n_buffers, planned->n_staging,
-                            SLCI_MAX_LINES);
-        }
+        SLC_TRY(check_buffers(run, o));
         if (access == SLC_ACCESS_IN) {
             add_input(run, o);
         } else if (access != SLC_ACCESS_WORK) {

@@ -339,7 +339,11 @@ static slc_status replay_piece(slci_block_reader *reader, const journal_entry *e
     if (sink == NULL || !slc_sink_has_pieces(sink)) {
         return slci_block_damaged(reader->name, reader->at, "a piece of another job");
     }
-    SLC_TRY(slc_sink_put_piece(sink, &piece, read_piece, reader));
+    const slc_status status = slc_sink_put_piece(sink, &piece, read_piece, reader);
+    if (status != SLC_OK) {
+        /* A piece that is none of the sink's is the journal's fault. */
+        return status == SLC_ERROR_INPUT ? slc_status_prefix(status, "%s", reader->name) : status;
+    }
     return slci_block_close(reader);
 }
 

@@ -26,12 +26,20 @@
  * fewer. */
 #define MOST_REGIONS (1 << 20)
 
+/* Nor are more stages or rounds: at a million of them a second it would have run for 12 days. */
+#define MOST_STEPS (INT64_C(1) << 40)
+
 typedef struct region_record {
     int64_t n_axes, origin[SLC_MAX_AXES], extent[SLC_MAX_AXES];
     int64_t begun, unfinished;
 } region_record;
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
+
+/* Whether the range has an end that is a number too. */
+static bool is_range(int64_t origin, int64_t extent) {
+    return origin >= 0 && extent >= 0 && extent <= INT64_MAX - origin;
+}
 
 bool slci_box_record_get(const slci_box_record *record, slc_box *box) {
     const bool is_sound = record->rank >= 0 && record->rank <= SLC_MAX_RANK &&
@@ -41,6 +49,9 @@ bool slci_box_record_get(const slci_box_record *record, slc_box *box) {
     for (int d = 0; d < box->rank; d++) {
         box->origin[d] = record->origin[d];
         box->extent[d] = record->extent[d];
+        if (!is_range(box->origin[d], box->extent[d])) {
+            return false;
+        }
     }
     return is_sound && slc_box_count(box) >= 0;
 }
@@ -322,7 +333,8 @@ static slc_status read_head(slci_block_reader *reader, slci_state_head *head) {
         return unexpected(reader);
     }
     memcpy(head, bytes, sizeof *head);
-    const bool is_sound = head->stage >= 0 && head->round >= 0 && head->n_outputs >= 0 &&
+    const bool is_sound = head->stage >= 0 && head->stage <= MOST_STEPS && head->round >= 0 &&
+                          head->round <= MOST_STEPS && head->n_outputs >= 0 &&
                           head->n_outputs <= head->n_known && head->n_known <= SLCI_MOST_OUTPUTS &&
                           head->n_regions >= 0 && head->n_regions <= MOST_REGIONS &&
                           head->n_partials >= 0 && head->n_partials <= MOST_REGIONS;
@@ -384,13 +396,17 @@ static slc_status load_client(const slc_checkpoint *self, slci_block_reader *rea
                               : n_bytes == 0       ? SLC_OK
                                                    : unexpected(reader);
     free(data);
-    return status;
+    return status != SLC_OK && client->load != NULL ? slc_status_prefix(status, "%s", self->path)
+                                                    : status;
 }
 
 static slc_status read_regions(slc_checkpoint *self, slci_block_reader *reader,
                                const slci_state_head *head) {
     int64_t n_bytes = 0;
     SLC_TRY(open_block(reader, SLCI_STATE_REGIONS, &n_bytes));
+    if (n_bytes != head->n_regions * (int64_t)sizeof(region_record)) {
+        return unexpected(reader); /* before memory is asked for */
+    }
     self->region = calloc((size_t)head->n_regions + 1, sizeof *self->region);
     if (self->region == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the regions of a checkpoint");
@@ -407,6 +423,9 @@ static slc_status read_regions(slc_checkpoint *self, slci_block_reader *reader,
         for (int a = 0; a < region->box.rank; a++) {
             region->box.origin[a] = record.origin[a];
             region->box.extent[a] = record.extent[a];
+            if (!is_range(record.origin[a], record.extent[a])) {
+                return unexpected(reader);
+            }
         }
         region->begun = (uint32_t)record.begun;
         region->unfinished = (uint32_t)record.unfinished;
@@ -416,6 +435,11 @@ static slc_status read_regions(slc_checkpoint *self, slci_block_reader *reader,
 
 static slc_status read_partials(slc_checkpoint *self, slci_block_reader *reader,
                                 const slci_state_head *head) {
+    const int64_t smallest =
+        SLCI_BLOCK_HEADER_BYTES + (int64_t)sizeof(slci_box_record) + SLCI_BLOCK_SUM_BYTES;
+    if (head->n_partials > (reader->end - reader->at) / smallest) {
+        return slci_block_damaged(reader->name, reader->end, "it has fewer blocks than it says");
+    }
     self->partial = calloc((size_t)head->n_partials + 1, sizeof *self->partial);
     if (self->partial == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the partials of a checkpoint");

@@ -22,8 +22,8 @@
 #include "ooc/engine_internal.h"
 #include "ooc/resume.h"
 
-/* A sink that takes several threads gets pieces of at least this size, about 0.1 ms of one thread. */
-#define SMALLEST_PART_BYTES (1 << 20)
+/* A sink that takes several threads gets pieces of at least this size, some 50 us of one thread. */
+#define SMALLEST_PART_BYTES (1 << 19)
 
 /* Tiles are copied together up to this size, as in ooc/fill.c. */
 #define BATCH_BYTES (1 << 20)

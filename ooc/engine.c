@@ -148,23 +148,47 @@ static slc_status finish_entry(slci_run *run, const slci_ring_entry *entry) {
     return SLC_OK;
 }
 
-/* What runs on `stream` from here on comes after tile `n` of the round. Tiles finish in order, so one
- * that is not known to be done is still in the ring. */
-slc_status slci_run_wait_for_tile(slci_run *run, slc_stream *stream, int64_t n) {
-    if (n < run->n_done) {
-        return SLC_OK;
-    }
+/* The event that stands for tile `n` of the round. Tiles finish in order, so one that is not known to
+ * be done is still in the ring. */
+static slc_status find_mark(slci_run *run, int64_t n, slc_event **out) {
     assert(n < run->n_enqueued && run->n_enqueued - n <= run->n_ring);
     if (n >= run->n_marked) {
         SLC_TRY(mark_tiles(run));
     }
-    slc_event *done = run->ring[n % run->n_ring].done;
+    *out = run->ring[n % run->n_ring].done;
+    return SLC_OK;
+}
+
+/* What runs on `stream` from here on comes after tile `n` of the round. */
+slc_status slci_run_wait_for_tile(slci_run *run, slc_stream *stream, int64_t n) {
+    if (n < run->n_done) {
+        return SLC_OK;
+    }
+    slc_event *done = NULL;
     bool has_run = false;
+    SLC_TRY(find_mark(run, n, &done));
     /* To ask takes 1 us of this thread, to wait 5 us of the stream. */
     if (!run->plan->uses_graphs) {
         SLC_TRY(slc_event_query(done, &has_run));
     }
     return has_run ? SLC_OK : slc_event_wait(stream, done);
+}
+
+slc_status slci_run_ask_for_tile(slci_run *run, int64_t n, bool must_wait, bool *has_run) {
+    *has_run = n < run->n_done;
+    if (*has_run || (n >= run->n_marked && !must_wait)) {
+        return SLC_OK;
+    }
+    slc_event *done = NULL;
+    SLC_TRY(find_mark(run, n, &done));
+    SLC_TRY(slc_event_query(done, has_run));
+    if (!*has_run && must_wait) {
+        const int64_t wait_ns = slci_trace_now(run);
+        SLC_TRY(slc_event_synchronize(done));
+        slci_trace_wait(run, "wait for a buffer", run->ring[n % run->n_ring].step, wait_ns);
+        *has_run = true;
+    }
+    return SLC_OK;
 }
 
 /* Sends the descriptions of this tile and of those that come next, once in half a ring of them. The

@@ -167,6 +167,10 @@ SLC_MUST_USE slc_status slci_engine_run(const slc_job *job, const slc_plan *plan
 /* Has `stream` wait until tile number `n` of the round has run; nothing where that is known. */
 SLC_MUST_USE slc_status slci_run_wait_for_tile(slci_run *run, slc_stream *stream, int64_t n);
 
+/* Whether tile number `n` of the round has run; it is waited for where `must_wait` says so. */
+SLC_MUST_USE slc_status slci_run_ask_for_tile(slci_run *run, int64_t n, bool must_wait,
+                                              bool *has_run);
+
 /* Depth of the outermost loop whose value differs between two tiles; 0 when there is no tile yet. */
 int slci_changed_depth(const slci_run *run, const slc_tile *before, const slc_tile *now);
 

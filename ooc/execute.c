@@ -97,7 +97,7 @@ static bool is_whole(const slc_job *job, const slci_region *region) {
     return whole;
 }
 
-/* A state's regions belong to this job's space, or the state is not this job's. */
+/* That what is left lies in the job's space. */
 static slc_status check_region(const slc_checkpoint *checkpoint, const slc_job *job,
                                const slci_region *region) {
     for (int a = 0; a < job->n_axes && region->box.rank == job->n_axes; a++) {
@@ -105,7 +105,8 @@ static slc_status check_region(const slc_checkpoint *checkpoint, const slc_job *
         const int64_t extent = region->box.extent[a];
         const slc_axis *axis = &job->axes[a];
         const bool is_inside = begin >= 0 && begin <= axis->extent && extent >= 0 &&
-                               extent <= axis->extent - begin && begin % axis->granule == 0;
+                               extent <= axis->extent - begin && begin % axis->granule == 0 &&
+                               (extent % axis->granule == 0 || begin + extent == axis->extent);
         if (!is_inside) {
             return SLC_FAIL(SLC_ERROR_INPUT,
                             "%s: what is left of axis %s is %lld to %lld, which is no part of %lld "
@@ -119,6 +120,45 @@ static slc_status check_region(const slc_checkpoint *checkpoint, const slc_job *
                ? SLC_OK
                : SLC_FAIL(SLC_ERROR_INPUT, "%s: a part of a space of %d axes, expected %d",
                           checkpoint->path, region->box.rank, job->n_axes);
+}
+
+/* That sums under way are those of an operand that has some. */
+static slc_status check_partial(const slc_checkpoint *checkpoint, const slc_job *job,
+                                const slci_partial *partial) {
+    const int o = partial->operand;
+    const slc_operand *operand = o < job->n_operands ? &job->operands[o] : NULL;
+    slc_layout full;
+    const bool has_sums =
+        operand != NULL && (operand->access == SLC_ACCESS_OUT ||
+                            operand->access == SLC_ACCESS_UPDATE || operand->keeps_state);
+    if (!has_sums || operand->rank != partial->box.rank ||
+        slc_dtype_bytes(operand->dtype) != partial->element_bytes) {
+        return SLC_FAIL(
+            SLC_ERROR_INPUT,
+            "%s: sums of operand %d in %d dimensions of %lld bytes an element, which job "
+            "%s has not",
+            checkpoint->path, o, partial->box.rank, (long long)partial->element_bytes, job->name);
+    }
+    SLC_TRY(slc_job_full_layout(job, o, &full));
+    slc_box whole = {.rank = full.rank};
+    for (int d = 0; d < full.rank; d++) {
+        whole.extent[d] = full.shape[d];
+    }
+    return slc_box_contains(&whole, &partial->box)
+               ? SLC_OK
+               : SLC_FAIL(SLC_ERROR_INPUT, "%s: sums beyond the end of operand %s",
+                          checkpoint->path, operand->name);
+}
+
+/* Regions and sums belong to this job, or the state is not this job's. */
+static slc_status check_state(const slc_checkpoint *checkpoint, const slc_job *job) {
+    for (int64_t r = 0; r < checkpoint->n_regions; r++) {
+        SLC_TRY(check_region(checkpoint, job, &checkpoint->region[r]));
+    }
+    for (int64_t p = 0; p < checkpoint->n_partials; p++) {
+        SLC_TRY(check_partial(checkpoint, job, &checkpoint->partial[p]));
+    }
+    return SLC_OK;
 }
 
 /* "No plan" promises the caller that nothing has run, so that another way may be tried. */
@@ -169,7 +209,6 @@ static slc_status run_rest(const slc_job *job, const slc_execution *execution, s
         const slci_region *region = &checkpoint->region[r];
         progress.before = points_of(checkpoint->region, r) / all;
         progress.share = points_of(region, 1) / all;
-        SLC_TRY(check_region(checkpoint, job, region));
         slci_part part = {.checkpoint = checkpoint,
                           .region = *region,
                           .later = region + 1,
@@ -195,6 +234,7 @@ static slc_status resume_stage(const slc_job *job, const slc_execution *executio
     slci_part whole = {.checkpoint = checkpoint, .round = checkpoint->saved_round};
     slc_engine_report sum = {0};
     bool again = true;
+    SLC_TRY(check_state(checkpoint, job));
     if (checkpoint->n_regions != 1 || !is_whole(job, &checkpoint->region[0])) {
         SLC_TRY(run_rest(job, execution, plan, &sum, &again));
         whole.round++;

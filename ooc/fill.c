@@ -12,6 +12,9 @@
  * copy-in stream, before the next copy overwrites it (the last tile that uses it has run). The
  * scheduler runs ahead of the device by at most one ring of tiles; what it has seen to be finished it
  * need not ask the device for, nor have a stream wait for.
+ *
+ * In place, where device memory is the host's, staging is the device buffer: there is nothing to copy,
+ * and a pool task may read into it once the last tile that uses it has run.
  */
 #include <assert.h>
 #include <string.h>
@@ -20,8 +23,8 @@
 #include "core/spin.h"
 #include "ooc/engine_internal.h"
 
-/* What one thread copies in about 0.1 ms; handing it to another costs a few microseconds. */
-#define SMALLEST_PIECE_BYTES (1 << 20)
+/* What one thread copies in some 50 us; handing it to another costs a few. */
+#define SMALLEST_PIECE_BYTES (1 << 19)
 
 /* Fills are copied together up to this size: single copies of 256 KiB use half of the bus, of 1 MiB
  * nine tenths (measured on an H200: 23 and 48 of 55 GB/s). */
@@ -134,6 +137,40 @@ static slc_status read_piece(const slci_piece *piece) {
     return slc_source_read(group->source, &box, dst);
 }
 
+/* Moves a fill that lies in a tile's buffer without gaps to where the tile's layout has it. The last
+ * run goes first: every place is at or behind the one it is taken from. */
+static void spread(const slci_run *run, int o, const slc_box *box, char *data) {
+    const slc_layout *tile = &run->layout[o];
+    int64_t run_bytes = slc_dtype_bytes(tile->dtype);
+    int n_outer = box->rank;
+    for (bool is_whole = true; is_whole && n_outer > 0;) {
+        n_outer--;
+        run_bytes *= box->extent[n_outer];
+        is_whole = box->extent[n_outer] == tile->shape[n_outer];
+    }
+    int64_t n_runs = run_bytes > 0 ? 1 : 0;
+    for (int d = 0; d < n_outer; d++) {
+        n_runs *= box->extent[d];
+    }
+    for (int64_t r = n_runs - 1; r > 0; r--) {
+        int64_t at = 0;
+        int64_t rest = r;
+        for (int d = n_outer - 1; d >= 0; d--) {
+            at += rest % box->extent[d] * tile->stride_bytes[d];
+            rest /= box->extent[d];
+        }
+        memmove(data + at, data + r * run_bytes, (size_t)run_bytes);
+    }
+}
+
+static void spread_in_place(const slci_line *line) {
+    const slci_group *group = line->group;
+    for (int i = 0; i < group->n_operands && group->is_in_place; i++) {
+        const slc_box box = slc_job_footprint(group->run->job, group->operand[i], &line->tile);
+        spread(group->run, group->operand[i], &box, line->d_data[i]);
+    }
+}
+
 /* All pieces are in staging. Only now is it known where each row of parts is, which the tier wants. */
 static void finish_fill(const slci_piece *last) {
     slci_line *line = last->line;
@@ -141,6 +178,7 @@ static void finish_fill(const slci_piece *last) {
     if (last->part >= 0 && line->tier_slot >= 0 && !slci_run_has_failed(run)) {
         slci_tier_copy(last);
     }
+    spread_in_place(line);
     pthread_mutex_lock(&run->mutex);
     slci_tier_unclaim(line);
     line->state = SLCI_LINE_FULL;
@@ -232,6 +270,13 @@ static slc_status free_staging(slci_run *run, slci_line *line, bool must_wait, b
         return SLC_OK;
     }
     slci_group *group = line->group;
+    if (group->is_in_place) {
+        *is_free = false;
+        assert(line->last_user >= 0 || !must_wait); /* else it is the fill in use */
+        return line->last_user < 0
+                   ? SLC_OK
+                   : slci_run_ask_for_tile(run, line->last_user, must_wait, is_free);
+    }
     if (line->first_user >= run->n_done && line->copied_to > group->n_landed) {
         SLC_TRY(slc_event_query(line->landed, is_free));
         if (!*is_free && !must_wait) {
@@ -325,7 +370,7 @@ static void count_bytes(slci_run *run, const slci_line *line, int64_t bytes) {
     } else {
         run->report.bytes_read += bytes;
     }
-    run->report.bytes_h2d += bytes;
+    run->report.bytes_h2d += line->group->is_in_place ? 0 : bytes;
 }
 
 /* A fill of one operand that is a whole tile lies in its buffers without a gap, as the next line's does
@@ -421,10 +466,23 @@ static slc_status enqueue_copy(slci_run *run, slci_group *group) {
     return SLC_OK;
 }
 
+/* Makes the next fill, which is in place, the one that was copied last: nothing is left to be done or
+ * to be waited for. */
+static void take_in_place(slci_run *run, slci_group *group) {
+    slci_line *line = &group->line[group->n_copied % group->n_lines];
+    count_bytes(run, line, fill_bytes(line));
+    line->state = SLCI_LINE_ON_DEVICE;
+    line->first_user = INT64_MAX;
+    line->last_user = -1;
+    line->n_copied_with = 0;
+    line->copied_to = ++group->n_copied;
+    line->is_timed = false;
+}
+
 /* Enqueues the copy of the fill behind the one in use, if that is in staging: while the scheduler waits
  * for something else, the bus need not. Small fills go ahead anyway, several at a time. */
 slc_status slci_fill_copy_ahead(slci_run *run, slci_group *group) {
-    if (group->n_lines < 2 || group->n_copied > group->n_on_device ||
+    if (group->is_in_place || group->n_lines < 2 || group->n_copied > group->n_on_device ||
         group->n_copied == group->n_started || is_small(run, group)) {
         return SLC_OK;
     }
@@ -450,7 +508,11 @@ slc_status slci_fill_advance(slci_run *run, slci_group *group, const slc_tile *t
     slci_line *line = &group->line[group->n_on_device % group->n_lines];
     if (group->n_copied == group->n_on_device) {
         SLC_TRY(wait_for_read(run, line));
-        SLC_TRY(enqueue_copy(run, group));
+        if (group->is_in_place) {
+            take_in_place(run, group);
+        } else {
+            SLC_TRY(enqueue_copy(run, group));
+        }
     }
     /* The event of a copy stands for all fills that came with it, and the first one is used first. */
     group->has_moved = line->n_copied_with > 0;

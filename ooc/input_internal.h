@@ -22,7 +22,8 @@ typedef enum slci_line_state {
     SLCI_LINE_EMPTY,
     SLCI_LINE_FILLING,  /* pool tasks read into staging, or copy from the host tier */
     SLCI_LINE_FULL,     /* staging holds a tile */
-    SLCI_LINE_ON_DEVICE /* its copy is enqueued; staging is free once `arrived` has happened */
+    SLCI_LINE_ON_DEVICE /* its copy is enqueued; staging is free once `arrived` has happened. In */
+                        /* place: when the last tile that uses it has run */
 } slci_line_state;
 
 /* Indices `begin` … `end` - 1 of a fill's leading dimension; or, where the source cuts by itself, part
@@ -43,7 +44,7 @@ struct slci_line {
     slci_piece piece[SLCI_MAX_PIECES];
     int64_t tier_slot; /* of the group's host tier that the fill is taken from or kept in; or -1 */
     bool is_from_tier;
-    void *staging[SLC_MAX_FIELDS];
+    void *staging[SLC_MAX_FIELDS]; /* in place: d_data */
     void *d_data[SLC_MAX_FIELDS];
     slc_event *copy_begin; /* copy-in stream */
     slc_event *arrived;    /* copy-in stream */
@@ -69,6 +70,7 @@ struct slci_group {
     slc_source *source;
     int n_operands;
     int operand[SLC_MAX_FIELDS];
+    bool is_in_place; /* read into device memory: there is no staging and no copy */
     int n_lines;
     slci_line line[SLCI_MAX_LINES];
     int64_t n_started;   /* fills given to the pool */

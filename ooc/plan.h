@@ -56,11 +56,14 @@ typedef struct slc_plan_request {
     double seconds_per_point;      /* kernel time of one point of the iteration space, */
     double seconds_per_tile;       /* and of a tile besides, however large it is */
     slc_rates rates;               /* zeros: the defaults of slc_rates_default */
-    double most_tile_seconds;   /* tiles no longer than this where possible, because an interrupt */
-                                /* waits for the tiles in flight; 0: no limit */
-    int max_slots;              /* staging buffers per streamed input; 0: 4, of small tiles more */
-    int64_t parallel_units;     /* granule cells a device works on at once; 0: does not matter */
-    int64_t unit[SLC_MAX_AXES]; /* steps of the source's natural unit (chunk); 0: none */
+    double most_tile_seconds; /* tiles no longer than this where possible, because an interrupt */
+                              /* waits for the tiles in flight; 0: no limit */
+    int max_slots;            /* buffers per streamed input; 0: 4, of small tiles more where they */
+                              /* are copied */
+    int64_t cache_bytes;      /* staging of streams that takes no more stays in the processors' */
+                              /* cache; 0: as much as you like does */
+    int64_t parallel_units;   /* granule cells a device works on at once; 0: does not matter */
+    int64_t unit[SLC_MAX_AXES];     /* steps of the source's natural unit (chunk); 0: none */
     int64_t out_unit[SLC_MAX_AXES]; /* the same of the sinks' units; 0: none */
     bool unit_is_kept;              /* the source keeps what it decoded last, so that neighbours */
                                     /* share a unit: where tiles end then does not matter */
@@ -68,6 +71,8 @@ typedef struct slc_plan_request {
     double stored_share[SLC_MAX_OPERANDS]; /* stored bytes of an input per decoded byte; 0: 1 */
     slc_sparse_choice sparse;
     bool no_tier; /* decoded tiles are not kept in RAM */
+    bool
+        reads_in_place; /* inputs are read where tiles look for them (slc_device.has_host_memory) */
     /* The part of the iteration space to plan for: rank n_axes, begins and ends on granules or the
      * axis's end. Halos at its edges still read their neighbours. Rank 0: all of it. */
     slc_box region;
@@ -86,13 +91,16 @@ typedef enum slc_placement {
 typedef struct slc_plan_operand {
     slc_placement placement;
     int n_buffers;      /* device buffers; 0 if mapped */
-    int n_staging;      /* pinned host buffers; 0 for work operands and mapped ones */
+    int n_staging;      /* pinned host buffers; 0 for work operands, mapped ones and in place */
+    bool is_in_place;   /* an input that is read into its device buffers, and not copied to them */
     int64_t tile_bytes; /* of a full tile; of the whole array if sparse */
     /* Of one staging buffer: a full tile; the piece that is drained; of a sparse input, the piece that
      * is loaded. */
     int64_t staging_bytes;
-    int64_t n_moves;     /* tiles loaded or drained over the run; a sparse input is loaded once */
-    int64_t bytes_moved; /* over the link, whole run, edge tiles counted exactly; 0 if mapped */
+    int64_t n_moves; /* tiles loaded or drained over the run; a sparse input is loaded once */
+    int64_t
+        bytes_moved; /* over the link or in place, whole run, edge tiles counted exactly; 0 if */
+                     /* mapped */
     /* Host tier, see slc_plan_tier_use. `tier_cycle` different tiles come round again with each turn of
      * the loop at depth `tier_depth`, `tier_rounds` times in all before others take their place; the
      * first `n_tier_tiles` of them are kept decoded in RAM, each in a buffer of tile_bytes. 0: none is,

@@ -205,6 +205,44 @@ static double sparse_read_seconds(const slci_planner *planner, const slc_plan *p
     return seconds;
 }
 
+/* Whether the staging of streams is too large for the processors' cache. The card then fetches what
+ * it copies from memory, and the writer what it writes. */
+static bool leaves_cache(const slci_planner *planner, const slc_plan *plan) {
+    const int64_t cache_bytes = planner->request.cache_bytes;
+    int64_t left_bytes = cache_bytes;
+    for (int o = 0; o < plan->n_operands; o++) {
+        const slc_plan_operand *moved = &plan->operand[o];
+        if (moved->placement == SLC_PLACE_STREAMED) {
+            left_bytes -= moved->is_in_place ? moved->n_buffers * moved->tile_bytes
+                                             : moved->n_staging * moved->staging_bytes;
+        }
+    }
+    return cache_bytes > 0 && left_bytes < 0;
+}
+
+/* Adds the way to memory and back of what is staged outside the cache. */
+static void add_memory_seconds(const slci_planner *planner, const slc_plan *plan,
+                               round_seconds *read, double *write) {
+    if (!leaves_cache(planner, plan)) {
+        return;
+    }
+    const double rate = planner->request.rates.tier_bytes_per_s;
+    const double share = first_share(plan);
+    for (int o = 0; o < plan->n_operands; o++) {
+        const slc_plan_operand *moved = &plan->operand[o];
+        const double seconds = (double)moved->bytes_moved / rate;
+        if (moved->placement != SLC_PLACE_STREAMED) {
+            continue;
+        }
+        if (slci_is_output(&planner->job->operands[o])) {
+            *write += seconds;
+        } else {
+            read->first += share * seconds;
+            read->later += (1 - share) * seconds;
+        }
+    }
+}
+
 /* What each stage takes for the first fill of every input or for the last tile of every output; of
  * several moves the average one. Seconds by stage. */
 static void end_seconds(const slci_planner *planner, const slc_plan *plan, double *ends) {
@@ -221,7 +259,7 @@ static void end_seconds(const slci_planner *planner, const slc_plan *plan, doubl
             ends[SLC_BOUND_WRITE] += bytes * plan->unit_writes / rates->write_bytes_per_s;
         } else if (operand->access == SLC_ACCESS_IN && !operand->is_sparse) {
             ends[SLC_BOUND_READ] += bytes * slci_read_seconds_per_byte(planner, plan, o);
-            ends[SLC_BOUND_H2D] += bytes / rates->h2d_bytes_per_s;
+            ends[SLC_BOUND_H2D] += moved->is_in_place ? 0 : bytes / rates->h2d_bytes_per_s;
         }
     }
 }
@@ -261,12 +299,13 @@ void slci_plan_estimate(const slci_planner *planner, slc_plan *plan) {
     seconds[SLC_BOUND_KERNEL] =
         points * plan->visited_share * seconds_per_point +
         (double)plan->n_visited * (request->seconds_per_tile + step_seconds(planner, plan));
-    const round_seconds read = stream_read_seconds(planner, plan);
-    seconds[SLC_BOUND_READ] = read.first + read.later;
+    round_seconds read = stream_read_seconds(planner, plan);
     seconds[SLC_BOUND_H2D] = (double)plan->bytes_h2d / rates->h2d_bytes_per_s;
     seconds[SLC_BOUND_D2H] = (double)plan->bytes_d2h / rates->d2h_bytes_per_s;
     seconds[SLC_BOUND_WRITE] =
         (double)plan->bytes_written * plan->unit_writes / rates->write_bytes_per_s;
+    add_memory_seconds(planner, plan, &read, &seconds[SLC_BOUND_WRITE]);
+    seconds[SLC_BOUND_READ] = read.first + read.later;
     const double sparse_copy = sparse_copy_seconds(planner, plan);
     seconds[SLC_BOUND_H2D] -= sparse_copy;
 

@@ -3,6 +3,7 @@
  *     operand           on the device                     in host memory
  *     input, moves      one tile a slot                   the same, for staging
  *     input, stays      one tile                          the same
+ *     input, in place   as above                          -
  *     output, moves     2 tiles (1 with a single slot)    2 pieces, a piece a slot where a tile takes
  *                                                         more than one (1)
  *       written once,   one tile a slot                   one tile a slot (1 piece)
@@ -35,10 +36,10 @@
 #define WHOLE_TILE_BYTES (64ll << 20)
 
 /* Where the caller names no number of slots, tiles get more than the usual number up to so many bytes
- * of each operand, and so many at most where a copy is long enough alone: 16 MiB tiles went from 0.97
- * to 0.98 of a loop by hand with 8 slots rather than 4, while 16 slots of 8 MiB gained nothing and
- * staging of 256 MiB fell out of the processor's cache (RAM to RAM 0.84 of its limit, not 0.94;
- * measured on an H200). What is smaller is copied several at a time besides. */
+ * of each operand, and so many at most where a copy is long enough alone: from 4 slots on, tiles of
+ * 8 MiB and more are copied at the same rate (measured on an H200). What is smaller is copied several
+ * at a time besides. Fewer are taken where all of them would not stay in the processors' cache
+ * (ooc/plan_cost.c). */
 #define SLOTS_BYTES (128ll << 20)
 #define LONG_COPY_BYTES (8ll << 20)
 #define LONG_COPY_SLOTS 8
@@ -80,10 +81,13 @@ bool slci_common_multiple(int64_t a, int64_t b, int64_t *out) {
 }
 
 /* Small tiles are copied several at a time (ooc/fill.c), while a kernel runs on others and yet
- * others are on their way back: that takes more slots than large ones need. */
+ * others are on their way back: that takes more slots than large ones need. What is read in place is
+ * not copied, and had better be used before it leaves the cache of the processor that has read it:
+ * sums of singles took a fifth less processor time with 4 slots of 1 to 2 MiB than with 16. */
 int slci_most_slots(const slci_planner *planner, const slc_plan *plan) {
-    if (planner->request.max_slots > 0) {
-        return planner->request.max_slots;
+    if (planner->request.max_slots > 0 || planner->request.reads_in_place) {
+        const int most = planner->request.max_slots;
+        return most > 0 ? most : SLCI_DEFAULT_SLOTS;
     }
     int64_t bytes = 1;
     for (int o = 0; o < plan->n_operands; o++) {
@@ -223,7 +227,8 @@ static void count_buffers(const slci_planner *planner, int o, slc_plan *plan) {
         count_output_buffers(planner->job, o, moves, plan);
     } else {
         sized->n_buffers = moves ? plan->n_slots : 1;
-        sized->n_staging = sized->n_buffers;
+        sized->is_in_place = planner->request.reads_in_place;
+        sized->n_staging = sized->is_in_place ? 0 : sized->n_buffers;
     }
 }
 

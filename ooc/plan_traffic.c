@@ -353,7 +353,7 @@ void slci_plan_sum_bytes(const slc_job *job, slc_plan *plan) {
             plan->bytes_d2h += moved->bytes_moved;
         } else if (job->operands[o].access == SLC_ACCESS_IN) {
             plan->bytes_read += moved->bytes_read;
-            plan->bytes_h2d += moved->bytes_moved;
+            plan->bytes_h2d += moved->is_in_place ? 0 : moved->bytes_moved;
             plan->bytes_tier +=
                 job->operands[o].is_sparse ? 0 : moved->bytes_moved - moved->bytes_read;
         }

@@ -296,13 +296,6 @@ static slc_status fill_from(slci_run *run, const slci_partial *partial, const sl
     slc_checkpoint *checkpoint = run->part->checkpoint;
     const slc_layout *layout = &run->layout[partial->operand];
     const slc_box both = slc_box_intersect(box, &partial->box);
-    if (partial->element_bytes != slc_dtype_bytes(layout->dtype)) {
-        return SLC_FAIL(SLC_ERROR_INPUT,
-                        "%s: operand %s has elements of %lld bytes there, not %lld",
-                        checkpoint->path, run->job->operands[partial->operand].name,
-                        (long long)partial->element_bytes,
-                        (long long)slc_dtype_bytes(layout->dtype));
-    }
     slci_parts parts = slci_parts_within(&both, layout->shape,
                                          SLCI_CHECKPOINT_BUFFER_BYTES / partial->element_bytes);
     while (slc_box_count(&both) > 0 && slci_parts_next(&parts)) {
@@ -327,7 +320,7 @@ static slc_status fill(slci_run *run, int o, const slc_tile *tile, void *d_data)
     const slc_box box = slc_job_footprint(run->job, o, tile);
     for (int64_t p = 0; p < checkpoint->n_partials; p++) {
         const slci_partial *partial = &checkpoint->partial[p];
-        if (partial->operand == o && partial->box.rank == box.rank) {
+        if (partial->operand == o) {
             SLC_TRY(fill_from(run, partial, &box, d_data));
         }
     }

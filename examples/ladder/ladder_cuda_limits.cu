@@ -138,10 +138,10 @@ static const char *time_limit(void (*kernel)(float *), double per_thread, double
     float best_ms = 0.0f;
     for (int repeat = 0; repeat < REPEATS && error == cudaSuccess; repeat++) {
         float ms = 0.0f;
-        (void)cudaEventRecord(begin);
+        error = cudaEventRecord(begin);
         kernel<<<BLOCKS, THREADS>>>(d_out);
-        error = cudaGetLastError();
-        (void)cudaEventRecord(end);
+        error = error != cudaSuccess ? error : cudaGetLastError();
+        error = error != cudaSuccess ? error : cudaEventRecord(end);
         error = error != cudaSuccess ? error : cudaEventSynchronize(end);
         error = error != cudaSuccess ? error : cudaEventElapsedTime(&ms, begin, end);
         best_ms = repeat == 0 || ms < best_ms ? ms : best_ms;

@@ -2,7 +2,7 @@
 calculation: uvw from the antennas' positions and astropy's sidereal time, visibilities from the
 components of SKY in double. Warnings about uvw, sidereal times or positions count as failures.
 
-    python _interop_pyuvdata.py FILE SKY ROWS
+    python _interop_pyuvdata.py FILE SKY ROWS [FILE SKY ROWS ...]
 """
 import sys
 import warnings
@@ -60,7 +60,7 @@ def expected_uvw(uv, hour_angle):
                      z * np.sin(dec) + toward * np.cos(dec)], axis=-1)
 
 
-def main(path, sky, n_rows):
+def check(path, sky, n_rows):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         uv = UVData()
@@ -100,4 +100,6 @@ def main(path, sky, n_rows):
     print(f"{path}: uvw within {off:.1e} m, visibilities within {error:.1e} of the flux")
 
 
-main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+words = sys.argv[1:]
+for file, components, rows in zip(words[::3], words[1::3], words[2::3]):
+    check(file, components, int(rows))

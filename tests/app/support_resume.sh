@@ -41,11 +41,11 @@ same_image() {
     check "the journal is still there" [ ! -e ck.journal ]
 }
 
-# kill_and_resume KILLS SAME COMMAND…: runs the command with a checkpoint until it comes through, killing
-# it at random moments, again and again until it was killed so often. SAME checks each result.
-kill_and_resume() {
-    local wanted=$1 same=$2 n_killed=0 n_done=0 n_resumed=0 pid pause begin whole_ms
+# kill_runs WANTED SAME COMMAND…: in the present folder, which is this worker's own.
+kill_runs() {
+    local wanted=$1 same=$2 pid pause begin whole_ms
     shift 2
+    n_killed=0 n_done=0 n_resumed=0
     # Moments within the time that a whole run takes here and now.
     begin=$(date +%s%N)
     run "$@" "${whole_budget[@]}" --overwrite --checkpoint ck --every 2ms
@@ -78,8 +78,42 @@ kill_and_resume() {
     done
     run "$@" "${whole_budget[@]}" --overwrite --checkpoint ck --resume
     [[ $code -eq 0 ]] || fail "the last run left with $code: $(cat .err)"
+    n_done=$((n_done + 1))
     $same
-    echo "$n_killed runs killed, $n_resumed had resumed another, $((n_done + 1)) came through"
+}
+
+# kill_and_resume KILLS SAME COMMAND…: runs the command with a checkpoint until it comes through, killing
+# it at random moments, again and again until it was killed so often. SAME checks each result. Most of the
+# time of a run that will be killed is spent waiting, so where they are many several go on side by side,
+# each in a folder of its own in which the files made so far seem to lie.
+kill_and_resume() {
+    local wanted=$1 k killed resumed through checks failed sum=(0 0 0)
+    local n_workers=$((wanted < 100 ? 1 : 4))
+    shift
+    for ((k = 0; k < n_workers; k++)); do
+        rm -rf "$work/worker$k"
+        mkdir "$work/worker$k"
+        (
+            ln -s "$work"/*.* "$work/worker$k"
+            work=$work/worker$k
+            cd "$work" || exit 1
+            RANDOM=$((RANDOM + 7919 * k))
+            n_checks=0 n_failed=0
+            kill_runs $((wanted / n_workers + (k < wanted % n_workers))) "$@"
+            echo $n_killed $n_resumed $n_done $n_checks $n_failed >counts
+        ) &
+    done
+    wait
+    for ((k = 0; k < n_workers; k++)); do
+        if ! read -r killed resumed through checks failed <"$work/worker$k/counts"; then
+            fail "worker $k came to no end"
+            continue
+        fi
+        sum=($((sum[0] + killed)) $((sum[1] + resumed)) $((sum[2] + through)))
+        n_checks=$((n_checks + checks)) n_failed=$((n_failed + failed))
+    done
+    check "${sum[0]} runs were killed, not $wanted" [ "${sum[0]}" -eq "$wanted" ]
+    echo "${sum[0]} runs killed, ${sum[1]} had resumed another, ${sum[2]} came through"
 }
 
 # Pixels of the image by the antennas of the set's rows: any integers that are no larger than the image do.

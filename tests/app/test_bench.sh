@@ -12,6 +12,10 @@ refuses 5 '/nowhere: cannot write there' bench engine -q --quick --device host -
     --ram 64M --work /nowhere
 refuses 2 "'twice' is no benchmark" bench copy twice
 refuses 2 'no option --sort' bench copy --sort
+accepts 'half as many rounds' bench copy --help
+check "the help of one has no option of another" test -z "$(grep -e --array .out)"
+accepts '--array SIZE' bench io --help
+accepts '--chart FILE' bench --help
 run bench copy -q --json --device host --threads 1 --vram 1M --ram 64M
 check "copies that do not fit are omitted, and said" python3 - .out <<'PYTHON'
 import json, sys

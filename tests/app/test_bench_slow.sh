@@ -56,4 +56,16 @@ for figure in result["figures"]:
 assert result["omitted"] == [] and result["is_sound"], result
 PYTHON
 
+# What does not fit beside the array is left out, and the rest is measured.
+run bench io -q --quick --json --device host --threads 2 --vram 64M --ram 65M --array 32M --work work
+[[ $code -eq 0 ]] || fail "sluice $last: exit code $code: $(cat .err)"
+check "what does not fit --ram is said" python3 - .out <<'PYTHON'
+import json, sys
+result = json.load(open(sys.argv[1]))
+names = [figure["what"] for figure in result["figures"]]
+assert "stats of contiguous, beside reading" in names and "read shuffle+zstd:3" in names, names
+assert not any(name.startswith("repack") or name == "stats of contiguous" for name in names), names
+for what in ("stats beside H5Dread", "what the machine scales to", "stats", "repack"):
+    assert any(reason.startswith(what + ": ") for reason in result["omitted"]), result["omitted"]
+PYTHON
 verdict

@@ -371,12 +371,12 @@ static void a_chunk_larger_than_the_device(void **state) {
     test_h5_put_i64(self->list, "/i", 1, &n, list);
     slc_gather_options options = options_of(self);
     options.data_path = path;
-    options.data = "/x";
+    options.data = "/x", options.run.ram_bytes = 256 << 20;
+    options.run.sparse = SLC_SPARSE_STREAMED;
     for (int64_t vram = 8 << 20; vram >= 1 << 20; vram /= 8) {
         slc_gather_result result;
         slc_source *source = NULL;
         options.run.vram_bytes = vram;
-        options.run.sparse = SLC_SPARSE_STREAMED;
         TEST_OK(slc_gather_run(&options, &result));
         TEST_OK(slc_h5_array_open(&(slc_h5_array_options){.path = self->out, .dataset = "/v"},
                                   &source));

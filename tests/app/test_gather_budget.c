@@ -3,6 +3,7 @@
 #include <hdf5.h>
 
 #include "app/gather.h"
+#include "io/h5_array.h"
 #include "tests/support/test_fixture.h"
 #include "tests/support/test_uvh5.h"
 
@@ -32,6 +33,21 @@ static slc_gather_options prepare(const test_way *self, int64_t n_index) {
                                         .overwrite = true}};
 }
 
+/* What reading both arrays takes by three threads: those of the pool, and the engine's own. */
+static int64_t reading_bytes(const test_way *self) {
+    static const char *const names[] = {"/data", "/i"};
+    int64_t bytes = 0;
+    for (int k = 0; k < 2; k++) {
+        slc_source *source = NULL;
+        TEST_OK(slc_h5_array_open(&(slc_h5_array_options){.path = self->in, .dataset = names[k]},
+                                  &source));
+        bytes += slc_h5_array_reader_bytes(source, 3);
+        slc_source_destroy(source);
+    }
+    assert_true(bytes > 0);
+    return bytes;
+}
+
 /* 200,000 coordinates of 8 bytes are looked at in one block of 1.6 MB. Where --vram makes the tiles
  * smaller than that, the block is the most that the run takes. */
 static void the_check_of_the_list_is_planned(void **state) {
@@ -41,7 +57,7 @@ static void the_check_of_the_list_is_planned(void **state) {
     static const struct {
         int64_t vram_bytes, ram_bytes;
     } budgets[] = {{300000, 64 << 20},
-                   {1 << 20, 2 << 20},
+                   {1 << 20, 4 << 20},
                    {64 << 20, 64 << 20},
                    {5 << 20, 9 << 20}};
     for (int64_t b = 0; b < TEST_COUNT(budgets); b++) {
@@ -55,7 +71,7 @@ static void the_check_of_the_list_is_planned(void **state) {
         assert_int_equal(result.memory.host_planned_bytes, planned_bytes);
         assert_int_equal(result.memory.host_peak_bytes, planned_bytes);
         assert_int_equal(result.memory.vram_peak_bytes, result.plan.device_peak_bytes);
-        assert_true(b > 0 || planned_bytes == 200000 * 8);
+        assert_true(b > 0 || planned_bytes == reading_bytes(self) + 200000 * 8);
     }
 }
 
@@ -64,8 +80,8 @@ static void nothing_is_planned_where_nothing_runs(void **state) {
     slc_gather_options options = prepare(self, 0);
     slc_gather_result result;
     TEST_OK(slc_gather_run(&options, &result));
-    assert_int_equal(result.memory.host_planned_bytes, 0);
-    assert_int_equal(result.memory.host_peak_bytes, 0);
+    assert_int_equal(result.memory.host_planned_bytes, reading_bytes(self));
+    assert_int_equal(result.memory.host_peak_bytes, reading_bytes(self));
     assert_int_equal(result.plan.device_peak_bytes, 0);
     assert_int_equal(result.memory.vram_peak_bytes, 0);
     assert_int_equal(result.plan.n_tiles, 0);

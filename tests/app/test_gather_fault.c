@@ -86,6 +86,7 @@ static test_job_faults faults_of(const place *self) {
     return (test_job_faults){.context = self,
                              .run = run_once,
                              .results = self->results,
+                             .output = self->out,
                              .ways = ways,
                              .n_ways = TEST_COUNT(ways)};
 }

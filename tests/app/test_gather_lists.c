@@ -20,11 +20,11 @@ static slc_gather_options options_of(const test_place *self, char out[TEST_PATH_
                                 .out_path = out,
                                 .out = "/v",
                                 .run = {.vram_bytes = 64 << 20,
-                                        .ram_bytes = 64 << 20,
+                                        .ram_bytes = 128 << 20,
                                         .device = SLC_CHOOSE_HOST}};
 }
 
-/* 4 TiB in chunks that nobody has written but for three elements. */
+/* 4 TiB in chunks that nobody has written but for three elements; the index of so many takes 64 MiB. */
 static void put_much_data(const test_place *self, const hsize_t at[3], const float values[3]) {
     const hsize_t shape = (hsize_t)1 << 40;
     const hsize_t chunk = (hsize_t)1 << 18;

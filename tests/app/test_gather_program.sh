@@ -58,7 +58,7 @@ done
 
 # ---- nothing shows in the file but the values: B44
 for sparse in resident mapped streamed; do
-    for budget in '64M 64M 1' '1M 8M 2' '300K 8M 3'; do
+    for budget in '64M 64M 1' '1M 16M 2' '300K 16M 3'; do
         read -r vram ram threads <<<"$budget"
         [[ $sparse == resident && $vram != 64M ]] && continue
         accepts "data $sparse" gather "$data" -o again.h5:/v --axis 1 "${options[@]}" --overwrite \

@@ -67,8 +67,12 @@ static slc_status run_once(const void *context, int64_t way, slc_device *device)
 }
 
 static test_job_faults faults_of(const place *self) {
-    return (test_job_faults){
-        .context = self, .run = run_once, .results = self->results, .ways = ways, .n_ways = N_WAYS};
+    return (test_job_faults){.context = self,
+                             .run = run_once,
+                             .results = self->results,
+                             .output = self->out,
+                             .ways = ways,
+                             .n_ways = N_WAYS};
 }
 
 static void every_call(void **state) {

@@ -10,6 +10,7 @@ need_shared cases/bigendian.h5
 common=(--device host --no-probe -q --overwrite --threads 2)
 image=(image "$shared/cases/base.uvh5" --size 100 --scale 0.002rad "${common[@]}")
 gather=(gather "$shared/cases/transpose.h5:/x" --index "$shared/cases/bigendian.h5:/i" "${common[@]}")
+repack=(repack "$shared/cases/transpose.h5:/x" --chunk 50,70 --filter deflate:2 "${common[@]}")
 echo 'l=0.01 m=-0.005 flux=1.5' >sky.txt
 accepts '' simulate -o sim.uvh5 --array vla-d --rows 2000 --channels 2 --sky sky.txt -q
 predict=(predict --model sky.txt sim.uvh5 "${common[@]}")
@@ -41,6 +42,8 @@ for extra in '' '--checkpoint k' '--report r.html' '--trace t.json --checkpoint 
     exact g.h5:/v "${gather[@]}" "${more[@]}"
     exact g.h5:/v "${gather[@]}" --sparse mapped "${more[@]}"
 done
+exact g.h5:/v "${gather[@]}" --chunk 7,50 --filter deflate:2
+exact r.h5:/v "${repack[@]}" --checkpoint k
 check "a refused run left files of a checkpoint" test ! -e k -a ! -e k.journal
 
 # A prediction holds some of its memory before it plans. There the sum so far is named, which leads to the
@@ -48,7 +51,7 @@ check "a refused run left files of a checkpoint" test ! -e k -a ! -e k.journal
 for extra in '' '--checkpoint k' '--trace t.json'; do
     read -ra more <<<"$extra"
     ram=1K
-    for step in 1 2 3 4 5; do
+    for step in 1 2 3 4 5 6; do
         run "${predict[@]}" -o p.uvh5 --ram $ram "${more[@]}"
         [[ $code -eq 0 ]] && break
         check "step $step, --ram $ram: $(cat .err)" test "$code" -eq 4

@@ -13,7 +13,7 @@ enum { N_DATA = 30000, N_BINS = 7 };
 typedef struct place {
     char data[TEST_PATH_BYTES], results[TEST_PATH_BYTES];
     char in[TEST_PATH_BYTES];
-    double largest;          /* of the data */
+    double largest, sum;     /* of the data */
     slc_stats_result *found; /* by the last run that ended well */
 } place;
 
@@ -28,10 +28,13 @@ static int make(void **state) {
     test_fault_set_outputs(self->results);
     test_join(self->data, "in.h5", self->in);
     test_fill_f32(data, N_DATA * 2, 2);
+    long double sum = 0; /* exact: its 64 bits hold sums of floats of like size */
     self->largest = -1;
     for (int64_t k = 0; k < N_DATA * 2; k++) {
         self->largest = (double)data[k] > self->largest ? (double)data[k] : self->largest;
+        sum += (long double)data[k];
     }
+    self->sum = (double)sum;
     self->found = test_allocate((int64_t)sizeof *self->found);
     const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
     assert_true(H5Pset_chunk(properties, 2, chunk) >= 0 && H5Pset_deflate(properties, 1) >= 0);
@@ -78,7 +81,7 @@ static slc_status run_once(const void *context, int64_t way, slc_device *device)
     const slc_status status = slc_stats_run(&options, &result);
     if (status == SLC_OK) {
         assert_int_equal(result.n, N_DATA * 2);
-        assert_true(result.max.value == self->largest);
+        assert_true(result.max.value == self->largest && result.sum[0].value == self->sum);
         *self->found = result;
     }
     return status;

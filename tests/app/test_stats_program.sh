@@ -97,6 +97,8 @@ fi
 accepts 'smallest --vram' stats "$cases/transpose.h5:/x" --dry-run "${common[@]}" --ram 64M
 smallest=$(sed -n 's/.*smallest --vram  *\([0-9]*\) bytes/\1/p' .out)
 accepts '^median  *498501$' stats "$cases/transpose.h5:/x" --vram "$smallest" --ram 64M "${common[@]}"
+run stats "$cases/transpose.h5:/x" --dry-run --json "${common[@]}" --ram 64M
+check 'the plan as JSON' python3 -c 'import json; json.load(open(".out"))["plan"]["vram_smallest_bytes"]'
 refuses 4 "smallest that works is --vram $smallest" stats "$cases/transpose.h5:/x" \
     --vram $((smallest - 1)) --ram 64M "${common[@]}"
 accepts '' stats "$cases/transpose.h5:/x" --vram 64M --ram 64M "${common[@]}" --stats run.json

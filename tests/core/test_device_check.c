@@ -239,6 +239,7 @@ static void optional_entries_follow_the_inner_device(void **state) {
     assert_non_null(self.device->ops->peer_copy);
     assert_true(slc_device_has_graphs(self.device));
     assert_int_equal(self.device->kind, SLC_DEVICE_HOST);
+    assert_false(self.device->has_host_memory); /* so that every copy is seen */
     assert_ptr_equal(self.device->pool, self.pool);
     rig_destroy(&self);
 }

@@ -35,6 +35,15 @@ static void a_message_may_quote_the_last_one(void **state) {
     assert_string_equal(slc_status_message(), "file x.h5: row 7 again");
 }
 
+/* Whatever a file calls itself. */
+static void a_message_is_one_line(void **state) {
+    (void)state;
+    (void)SLC_FAIL(SLC_ERROR_INPUT, "%s is not good", "a\nb\x1b[2J\tc\x7f");
+    assert_string_equal(slc_status_message(), "a?b?[2J?c? is not good");
+    (void)slc_status_prefix(SLC_ERROR_INPUT, "%s", "Höhe\r\n");
+    assert_string_equal(slc_status_message(), "Höhe??: a?b?[2J?c? is not good");
+}
+
 static void a_long_message_is_cut(void **state) {
     (void)state;
     char text[3 * SLC_MESSAGE_BYTES];
@@ -92,6 +101,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_texts_and_exit_codes),
         cmocka_unit_test(a_message_may_quote_the_last_one),
+        cmocka_unit_test(a_message_is_one_line),
         cmocka_unit_test(a_long_message_is_cut),
         cmocka_unit_test(a_failure_travels_between_threads),
         cmocka_unit_test(try_returns_or_jumps),

@@ -315,6 +315,30 @@ static void what_cannot_be_promised_is_refused(void **state) {
     TEST_FAILS(slc_direct_choose(&request, &setup), SLC_ERROR_ARGUMENT, "3 parts");
 }
 
+/* At 10^10 wavelengths and a direction cosine of 0.3 the product alone is rounded by 2^-53 · 3·10^9
+ * turns, 2·10^-6 rad. */
+static void baselines_beyond_double_precision_are_refused(void **state) {
+    (void)state;
+    static const slc_device_kind devices[] = {SLC_DEVICE_HOST, SLC_DEVICE_CUDA};
+    for (int64_t i = 0; i < TEST_COUNT(devices); i++) {
+        slc_direct_setup setup;
+        slc_direct_summary summary;
+        slc_direct_request request = request_of(10, 10, 1e-6, 1.0);
+        request.device = devices[i];
+        request.geometry.centre_l = 0.3;
+        request.survey.max_u = 1e10;
+        TEST_FAILS(slc_direct_choose(&request, &setup), SLC_ERROR_ARGUMENT,
+                   "baselines up to 1e+10 wavelengths");
+        request.epsilon = 1e-5;
+        TEST_OK(slc_direct_choose(&request, &setup));
+        slc_direct_summarise(&setup, &summary);
+        assert_true(summary.error_bound > 2e-6 && summary.error_bound <= request.epsilon);
+        request.epsilon = 1e-6;
+        request.geometry.centre_l = 0.0; /* the same baselines, towards the phase centre */
+        TEST_OK(slc_direct_choose(&request, &setup));
+    }
+}
+
 static void the_record_says_what_fixes_the_bits(void **state) {
     (void)state;
     slc_direct_setup setup;
@@ -339,6 +363,7 @@ int main(void) {
         cmocka_unit_test(granules_are_runs_of_4096_samples),
         cmocka_unit_test(large_pictures_are_chosen_quickly),
         cmocka_unit_test(what_cannot_be_promised_is_refused),
+        cmocka_unit_test(baselines_beyond_double_precision_are_refused),
         cmocka_unit_test(the_record_says_what_fixes_the_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,6 +136,29 @@ static int compare_numbers(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* The same kernels with few samples, for checkers that make a kernel a thousand times slower: both
+ * units, one product and three, with and without a correction term. */
+static void every_kernel_once(void **state) {
+    const units found = need_units(state);
+    slc_device *device = test_card_need(state);
+    static const int64_t chosen[] = {NARROW, ONE_TERM};
+    for (int64_t c = 0; c < TEST_COUNT(chosen); c++) {
+        test_scene scene = scenes[chosen[c]];
+        scene.nx = 40;
+        scene.n_rows = 200;
+        scene.n_channels = 1;
+        const test_wish asked[] = {{1e-6, true, found.unit[0]},
+                                   {1e-6, true, found.unit[1]},
+                                   {1e-3, true, found.unit[0]},
+                                   {1e-3, true, found.unit[1]}};
+        (void)test_scene_check(&scene, asked, TEST_COUNT(asked), device);
+    }
+}
+
+/* A baseline times a direction cosine of 1 is held to so many turns: then double precision, which the
+ * oracle sums in too, is right to some 10^-8. */
+#define MOST_TURNS 1e7
+
 /* A random field: from arc seconds to the horizon, max|w| to 10^5, baselines to 10^7 turns over the
  * picture, weights over up to twelve decades. */
 static test_scene random_field(uint64_t *seed) {
@@ -154,7 +177,7 @@ static test_scene random_field(uint64_t *seed) {
                         .share_used = 1.0,
                         .n_parts = 1,
                         .decades = test_random_between(seed, 0.0, 12.0)};
-    scene.reach_uv = turns / (scene.scale_rad * (double)scene.nx);
+    scene.reach_uv = fmin(turns / (scene.scale_rad * (double)scene.nx), MOST_TURNS);
     return scene;
 }
 
@@ -184,8 +207,8 @@ static void the_bound_holds_and_is_close(void **state) {
         ratio[i] = summary.error_bound / fmax(worst, 1e-30);
     }
     qsort(ratio, TEST_COUNT(ratio), sizeof ratio[0], compare_numbers);
-    print_message("bound over error: %.1f for the median field, %.1f to %.1f\n", ratio[30],
-                  ratio[0], ratio[TEST_COUNT(ratio) - 1]);
+    print_message("bound over error: %.1f for the median field, %.1f to %.1f\n",
+                  ratio[TEST_COUNT(ratio) / 2], ratio[0], ratio[TEST_COUNT(ratio) - 1]);
     assert_true(ratio[TEST_COUNT(ratio) / 2] <= 30.0);
 }
 
@@ -199,6 +222,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(keeps_the_promise_for_one_visibility),
         cmocka_unit_test(gives_the_same_bits_for_every_tiling),
         cmocka_unit_test(tiles_larger_than_the_data_stay_in_their_buffers),
+        cmocka_unit_test(every_kernel_once),
         cmocka_unit_test(the_bound_holds_and_is_close),
     };
     return cmocka_run_group_tests(tests, test_card_open, test_card_close);

@@ -7,9 +7,6 @@
 #include "kernels/stats_exact.h"
 #include "kernels/stats_internal.h"
 
-static const slci_stats_simd *const sets[] = {&slci_stats_simd_plain, &slci_stats_simd_avx2,
-                                              &slci_stats_simd_avx512};
-
 /* What a block holds. */
 typedef enum mixture {
     EVEN,   /* of similar size, both signs */
@@ -188,12 +185,20 @@ static void floats_add_up(void **state) {
             doubles[i] = make_value(&random, kind, 1023);
             values[i] = (double)singles[i];
         }
-        for (int64_t s = 0; s < TEST_COUNT(sets); s++) {
-            const slci_stats_block narrow = {.class_of = SLCI_STATS_F32, .values = singles, .n = n};
-            const slci_stats_block wide = {.class_of = SLCI_STATS_F64, .values = doubles, .n = n};
-            if (sets[s]->is_supported()) {
-                check_block(sets[s], &narrow, SLC_F32, values, &random);
-                check_block(sets[s], &wide, SLC_F64, doubles, &random);
+        for (int64_t s = 0; s < SLCI_STATS_SETS; s++) {
+            const slci_stats_block narrow = {.class_of = SLCI_STATS_F32,
+                                             .values = singles,
+                                             .n = n,
+                                             .has_sums = true,
+                                             .has_range = true};
+            const slci_stats_block wide = {.class_of = SLCI_STATS_F64,
+                                           .values = doubles,
+                                           .n = n,
+                                           .has_sums = true,
+                                           .has_range = true};
+            if (slci_stats_sets[s]->is_supported()) {
+                check_block(slci_stats_sets[s], &narrow, SLC_F32, values, &random);
+                check_block(slci_stats_sets[s], &wide, SLC_F64, doubles, &random);
             }
         }
     }
@@ -222,13 +227,13 @@ static void integers_add_up(void **state) {
             slci_stats_block block;
             slc_dtype dtype;
         } kinds[] = {
-            {{SLCI_STATS_I32, (uint64_t)(int64_t)INT32_MIN, narrow, n, 0}, SLC_I32},
-            {{SLCI_STATS_I64, (uint64_t)INT64_MIN, wide, n, 0}, SLC_I64},
-            {{SLCI_STATS_U64, 0, unsigned_wide, n, 0}, SLC_U64},
+            {{SLCI_STATS_I32, (uint64_t)(int64_t)INT32_MIN, narrow, n, 0, true, true}, SLC_I32},
+            {{SLCI_STATS_I64, (uint64_t)INT64_MIN, wide, n, 0, true, true}, SLC_I64},
+            {{SLCI_STATS_U64, 0, unsigned_wide, n, 0, true, true}, SLC_U64},
         };
-        for (int64_t k = 0; k < TEST_COUNT(kinds) * TEST_COUNT(sets); k++) {
-            const slci_stats_simd *set = sets[k % TEST_COUNT(sets)];
-            const int64_t kind = k / TEST_COUNT(sets);
+        for (int64_t k = 0; k < TEST_COUNT(kinds) * SLCI_STATS_SETS; k++) {
+            const slci_stats_simd *set = slci_stats_sets[k % SLCI_STATS_SETS];
+            const int64_t kind = k / SLCI_STATS_SETS;
             if (set->is_supported()) {
                 check_block(set, &kinds[kind].block, kinds[kind].dtype, values[kind], &random);
             }
@@ -255,13 +260,13 @@ static void halves_are_widened(void **state) {
     static uint16_t halves[SLCI_STATS_BLOCK];
     static float out[SLCI_STATS_BLOCK];
     const slci_stats_taking taking = {.dtype = SLC_F16, .part = SLC_STATS_VALUE};
-    for (int64_t s = 0; s < TEST_COUNT(sets); s++) {
-        for (unsigned first = 0; first < 65536 && sets[s]->is_supported();
+    for (int64_t s = 0; s < SLCI_STATS_SETS; s++) {
+        for (unsigned first = 0; first < 65536 && slci_stats_sets[s]->is_supported();
              first += SLCI_STATS_BLOCK) {
             for (unsigned i = 0; i < SLCI_STATS_BLOCK; i++) {
                 halves[i] = (uint16_t)(first + i);
             }
-            assert_ptr_equal(sets[s]->take(&taking, halves, SLCI_STATS_BLOCK, out), out);
+            assert_ptr_equal(slci_stats_sets[s]->take(&taking, halves, SLCI_STATS_BLOCK, out), out);
             for (unsigned i = 0; i < SLCI_STATS_BLOCK; i++) {
                 assert_true(are_same((double)out[i], half_value(first + i)));
             }
@@ -280,19 +285,19 @@ static void integers_are_widened(void **state) {
     for (int i = 0; i < 300; i++) {
         words[i] = (int16_t)(-32768 + 219 * i);
     }
-    for (int64_t s = 0; s < TEST_COUNT(sets); s++) {
-        if (!sets[s]->is_supported()) {
+    for (int64_t s = 0; s < SLCI_STATS_SETS; s++) {
+        if (!slci_stats_sets[s]->is_supported()) {
             continue;
         }
-        (void)sets[s]->take(&signed_words, words, 300, out);
+        (void)slci_stats_sets[s]->take(&signed_words, words, 300, out);
         for (int i = 0; i < 300; i++) {
             assert_int_equal(out[i], -32768 + 219 * i);
         }
-        (void)sets[s]->take(&unsigned_words, words, 300, out);
+        (void)slci_stats_sets[s]->take(&unsigned_words, words, 300, out);
         for (int i = 0; i < 300; i++) {
             assert_int_equal(out[i], (65536 - 32768 + 219 * i) % 65536);
         }
-        assert_ptr_equal(sets[s]->take(&singles, words, 150, out), words);
+        assert_ptr_equal(slci_stats_sets[s]->take(&singles, words, 150, out), words);
     }
 }
 
@@ -317,22 +322,22 @@ static void complex_numbers_are_taken_apart(void **state) {
                                        {SLC_C64, SLC_STATS_ABS, true},
                                        {SLC_C128, SLC_STATS_ABS, true},
                                        {SLC_C128, SLC_STATS_REAL, true}};
-    for (int64_t s = 0; s < TEST_COUNT(sets); s++) {
-        if (!sets[s]->is_supported()) {
+    for (int64_t s = 0; s < SLCI_STATS_SETS; s++) {
+        if (!slci_stats_sets[s]->is_supported()) {
             continue;
         }
-        (void)sets[s]->take(&parts[0], singles, N, half);
+        (void)slci_stats_sets[s]->take(&parts[0], singles, N, half);
         for (int k = 0; k < N; k++) {
             assert_true(k % 20 == 4 ? isnan(half[k])
                                     : are_same((double)half[k], (double)singles[k][0]));
         }
-        (void)sets[s]->take(&parts[1], singles, N, half);
+        (void)slci_stats_sets[s]->take(&parts[1], singles, N, half);
         for (int k = 0; k < N; k++) {
             assert_true(are_same((double)half[k], (double)singles[k][1]));
         }
         for (int part = 2; part < 4; part++) {
-            (void)sets[s]->take(&parts[part], part == 2 ? (void *)singles : (void *)doubles, N,
-                                size);
+            (void)slci_stats_sets[s]->take(&parts[part],
+                                           part == 2 ? (void *)singles : (void *)doubles, N, size);
             for (int k = 0; k < N; k++) {
                 const double expected = ldexp(5, (part == 2 ? 1 : 10) * (k - N / 2));
                 assert_true(k % 20 == 3 || k % 20 == 4 ? isnan(size[k])
@@ -340,20 +345,78 @@ static void complex_numbers_are_taken_apart(void **state) {
                                                        : size[k] == expected);
             }
         }
-        (void)sets[s]->take(&parts[4], doubles, N, size);
+        (void)slci_stats_sets[s]->take(&parts[4], doubles, N, size);
         for (int k = 0; k < N; k++) {
             assert_true(k % 20 == 4 ? isnan(size[k]) : are_same(size[k], doubles[k][0]));
         }
     }
 }
 
+/* Pairs as their parts one by one: what is summed, and the absolute value's range with its places.
+ * Where they say that they cannot be, nothing has been added. */
+static void expect_pairs(const slci_stats_simd *set, const float *pairs, int64_t n,
+                         int64_t *n_together) {
+    static double parts[3][SLCI_STATS_BLOCK];
+    slci_stats_partial found[3] = {{{0}}};
+    slci_stats_partial expected;
+    const slci_stats_partial nothing[3] = {{{0}}};
+    for (int64_t k = 0; k < n; k++) {
+        parts[0][k] = (double)pairs[2 * k];
+        parts[1][k] = (double)pairs[2 * k + 1];
+        parts[2][k] = sqrt(parts[0][k] * parts[0][k] + parts[1][k] * parts[1][k]);
+    }
+    if (!slci_stats_add_pairs(set, pairs, n, 0, found)) {
+        assert_memory_equal(found, nothing, sizeof found);
+        return;
+    }
+    (*n_together)++;
+    for (int p = 0; p < 3; p++) {
+        add_plainly(parts[p], n, &expected);
+        const uint64_t *word = found[p].word;
+        assert_int_equal(word[SLC_STATS_N], n);
+        assert_int_equal(expected.word[SLC_STATS_N_NAN], 0);
+        if (p < 2) {
+            expect_equal_sums(word, expected.word);
+        } else {
+            assert_int_equal(word[SLC_STATS_PLACE_LOWEST], expected.word[SLC_STATS_PLACE_LOWEST]);
+            assert_int_equal(word[SLC_STATS_PLACE_HIGHEST], expected.word[SLC_STATS_PLACE_HIGHEST]);
+        }
+    }
+}
+
+/* Of these mixtures all blocks of similar size are added at once, and none that has what is not finite.
+ * Equal sizes, of which the first counts, come by the doubled pairs. */
+static void pairs_add_up(void **state) {
+    (void)state;
+    uint64_t random = 6;
+    static float pairs[2 * SLCI_STATS_BLOCK];
+    for (int64_t round = 0; round < 20 * N_MIXTURES; round++) {
+        const mixture kind = (mixture)(round % N_MIXTURES);
+        const int64_t n = round < N_MIXTURES ? SLCI_STATS_BLOCK
+                                             : 1 + test_random_below(&random, SLCI_STATS_BLOCK);
+        for (int64_t i = 0; i < 2 * n; i++) {
+            pairs[i] = (float)make_value(&random, kind, 127);
+            pairs[i] = kind == EVEN ? ceilf(512 * pairs[i]) : pairs[i];
+        }
+        for (int64_t i = 0; i + 2 < n; i += 1 + test_random_below(&random, 9)) {
+            memcpy(&pairs[2 * (i + 1)], &pairs[2 * i], 2 * sizeof *pairs);
+        }
+        for (int s = 0; s < SLCI_STATS_SETS; s++) {
+            int64_t n_together = 0;
+            if (slci_stats_sets[s]->is_supported()) {
+                expect_pairs(slci_stats_sets[s], pairs, n, &n_together);
+                assert_true(kind != EVEN || n_together == 1);
+                assert_true(kind != NOTHING || n_together == 0);
+            }
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(floats_add_up),
-        cmocka_unit_test(integers_add_up),
-        cmocka_unit_test(halves_are_widened),
-        cmocka_unit_test(integers_are_widened),
-        cmocka_unit_test(complex_numbers_are_taken_apart),
+        cmocka_unit_test(floats_add_up),        cmocka_unit_test(integers_add_up),
+        cmocka_unit_test(pairs_add_up),         cmocka_unit_test(halves_are_widened),
+        cmocka_unit_test(integers_are_widened), cmocka_unit_test(complex_numbers_are_taken_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ def public_headers():
 
 
 def is_program_only(path):
-    return re.match(r"app/(main|cmd_[^/]*)\.c$", path) is not None
+    return re.match(r"app/(main|cmd_[^/]*)\.[ch]$", path) is not None
 
 
 def run(command, **more):

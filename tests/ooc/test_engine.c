@@ -7,7 +7,8 @@ static slc_status run_on(test_bench *self, slc_device *device, test_bound_job *b
                                       .host_budget_bytes = 1ll << 32,
                                       .allocation_unit_bytes = 1,
                                       .seconds_per_point = 1e-9,
-                                      .max_slots = max_slots};
+                                      .max_slots = max_slots,
+                                      .reads_in_place = device->has_host_memory};
     SLC_TRY(slc_plan_make(&bound->job, &request, plan));
     const slc_engine_options options = test_bench_options(self, device, bound);
     return slc_engine_run(&bound->job, plan, &options, report);
@@ -283,6 +284,15 @@ static void refuses_bindings_that_do_not_fit(void **state) {
     plan.operand[2].n_staging = 17;
     const slc_engine_options options = test_bench_options(&self, self.fixture.device, &bound);
     TEST_FAILS(slc_engine_run(&bound.job, &plan, &options, &report), SLC_ERROR_ARGUMENT, "staging");
+    plan.operand[2].n_staging = 1;
+    plan.operand[2].is_in_place = true;
+    TEST_FAILS(slc_engine_run(&bound.job, &plan, &options, &report), SLC_ERROR_ARGUMENT, "image");
+    plan.operand[2].is_in_place = false;
+    plan.operand[1].is_in_place = !self.fixture.device->has_host_memory;
+    if (plan.operand[1].is_in_place) {
+        TEST_FAILS(slc_engine_run(&bound.job, &plan, &options, &report), SLC_ERROR_ARGUMENT,
+                   "in place");
+    }
     test_unbind(&bound);
     test_bench_close(&self);
 }

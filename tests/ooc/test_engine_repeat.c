@@ -24,6 +24,7 @@ static void run(test_bench *self, const test_bound_job *bound, bool no_tier, slc
                                            .max_slots = 4,
                                            .sparse = SLC_SPARSE_MAPPED,
                                            .no_tier = no_tier,
+                                           .reads_in_place = self->fixture.device->has_host_memory,
                                            .force_tile = {4, 4, 4}},
                                .engine = test_bench_options(self, self->fixture.device, bound)};
     execution.request.rates.read_bytes_per_s = 1e6; /* so that keeping tiles pays */

@@ -192,12 +192,46 @@ static void skipped_tiles_move_nothing(void **state) {
     assert_true(plan.seconds_kernel < 0.51 * all.seconds_kernel);
 }
 
+static int64_t staging_bytes(const slc_plan *plan) {
+    int64_t bytes = 0;
+    for (int o = 0; o < plan->n_operands; o++) {
+        bytes += plan->operand[o].n_staging * plan->operand[o].staging_bytes;
+    }
+    return bytes;
+}
+
+/* Tiles of 8 MiB in and out have eight slots of their own, which do not stay in a cache of 96 MiB; six
+ * do. Where not even one would, the cache decides nothing. */
+static void staging_stays_in_the_cache(void **state) {
+    (void)state;
+    const slc_job job = test_turn_job(16384, 16384, 64);
+    slc_plan_request request = {.device_budget_bytes = 8ll << 30,
+                                .host_budget_bytes = 8ll << 30,
+                                .allocation_unit_bytes = 1,
+                                .rates = slc_rates_default(SLC_DEVICE_CUDA)};
+    request.force_tile[0] = 512;
+    request.force_tile[1] = 2048;
+    slc_plan plan;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    assert_int_equal(staging_bytes(&plan), 128 << 20);
+    request.cache_bytes = 96ll << 20;
+    slc_plan cached;
+    TEST_OK(slc_plan_make(&job, &request, &cached));
+    assert_int_equal(staging_bytes(&cached), 96 << 20);
+    assert_int_equal(cached.n_slots, 6);
+    request.cache_bytes = 64;
+    slc_plan hopeless;
+    TEST_OK(slc_plan_make(&job, &request, &hopeless));
+    assert_int_equal(staging_bytes(&hopeless), 128 << 20);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_reader_is_hidden_by_one_long_pass),
         cmocka_unit_test(the_first_of_six_passes_waits_for_the_reader),
         cmocka_unit_test(tiles_are_whole_units_of_both_sides),
         cmocka_unit_test(skipped_tiles_move_nothing),
+        cmocka_unit_test(staging_stays_in_the_cache),
         cmocka_unit_test(the_last_output_is_not_hidden),
         cmocka_unit_test(large_tiles_do_not_stick_out),
     };

@@ -172,7 +172,7 @@ static void check_traffic(const slc_job *job, const slc_plan *plan) {
         if (is_input) {
             assert_int_equal(planned->bytes_read, done.bytes_read);
             read += done.bytes_read;
-            h2d += done.bytes_moved;
+            h2d += planned->is_in_place ? 0 : done.bytes_moved;
             tier += done.bytes_moved - done.bytes_read;
         } else {
             d2h += done.bytes_moved;
@@ -288,6 +288,10 @@ static void check_peaks(const slc_job *job, const slc_plan_request *request, con
         TEST_OK(slc_job_tile_layout(job, o, plan->tile, &tile));
         assert_int_equal(planned->tile_bytes, slc_layout_bytes(&tile));
         assert_true(planned->staging_bytes <= planned->tile_bytes);
+        const bool is_in_place = request->reads_in_place && !job->operands[o].is_sparse &&
+                                 job->operands[o].access == SLC_ACCESS_IN;
+        assert_true(planned->is_in_place == is_in_place);
+        assert_true(!is_in_place || planned->n_staging == 0);
         const int64_t tile_cost = (planned->tile_bytes + 255) / 256 * 256;
         device += planned->n_buffers * tile_cost;
         host += planned->n_staging * ((planned->staging_bytes + 255) / 256 * 256);

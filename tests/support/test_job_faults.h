@@ -22,12 +22,15 @@ typedef struct test_job_faults {
     /* Way number `way`; `device` NULL opens the host device. An output of the run before goes first. */
     slc_status (*run)(const void *context, int64_t way, slc_device *device);
     const char *results;
+    /* (optional) That output: a run that ends well although a call failed has written the bytes of one
+     * in which none did. */
+    const char *output;
     const slc_sparse_choice *ways; /* [n_ways]; the last one's device calls are those of another */
     int64_t n_ways;
     bool has_no_output; /* calls that write are not made, and nothing is left in `results` */
     bool is_unfiltered; /* nothing is decoded */
-    /* (optional) Whether the last run, which was refused memory and ended well, took another way that
-     * is documented. */
+    /* (optional) Whether the last run, in which a call failed and which ended well, took another way
+     * that is documented. */
     bool (*is_explained)(const void *context);
 } test_job_faults;
 

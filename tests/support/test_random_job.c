@@ -110,7 +110,8 @@ slc_plan_request test_random_request(uint64_t *random, const slc_job *job) {
                                           .device_touches_per_s = random_rate(random) * 100,
                                           .mapped_touches_per_s = random_rate(random),
                                           .step_seconds = 1e-6},
-                                .unit_is_kept = test_random_below(random, 2) == 0};
+                                .unit_is_kept = test_random_below(random, 2) == 0,
+                                .reads_in_place = test_random_below(random, 2) == 0};
     const bool has_region = test_random_below(random, 2) == 0;
     for (int a = 0; a < job->n_axes; a++) {
         const slc_axis *axis = &job->axes[a];

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "kernels/stats_exact.h"
+#include "kernels/stats_internal.h"
 #include "ooc/engine.h"
 
 __extension__ typedef __int128 wide;
@@ -31,7 +32,8 @@ static void run_engine(slc_device *device, const slc_job *job, const int64_t *ti
     TEST_OK(slc_device_get_limits(device, &limits));
     slc_plan_request plan_request = {.device_budget_bytes = INT64_C(1) << 28,
                                      .host_budget_bytes = INT64_C(1) << 28,
-                                     .allocation_unit_bytes = limits.allocation_unit_bytes};
+                                     .allocation_unit_bytes = limits.allocation_unit_bytes,
+                                     .reads_in_place = device->has_host_memory};
     memcpy(plan_request.force_tile, tile, sizeof plan_request.force_tile);
     TEST_OK(slc_plan_make(job, &plan_request, &plan));
     TEST_OK(slc_budget_create(INT64_C(1) << 28, INT64_C(1) << 28, &budget));
@@ -43,27 +45,60 @@ static void run_engine(slc_device *device, const slc_job *job, const int64_t *ti
     slc_budget_destroy(budget);
 }
 
-void test_stats_run(slc_device *device, const slc_stats_request *request,
-                    const slc_stats_step *step, const int64_t *tile, const void *data,
-                    const double *edges, test_stats_found *out) {
-    slc_stats_setup setup;
+static int64_t bytes_of_sums(const slc_stats_request *request) {
+    return request->n_parts * (int64_t)SLC_STATS_WORDS * 8;
+}
+
+static int64_t bytes_of_digits(const slc_stats_request *request) {
+    return request->n_groups * slc_stats_n_digits(request) * 8;
+}
+
+static int64_t bytes_of_bins(const slc_stats_request *request) {
+    return request->n_bins > 0 ? (request->n_bins + 2) * 8 : 0;
+}
+
+static void run_setup(slc_device *device, const slc_stats_setup *setup, const int64_t *tile,
+                      const void *data, const double *edges, test_stats_found *out) {
     slc_job job;
     slc_binding bindings[SLC_MAX_OPERANDS] = {{NULL, 0, NULL}};
-    TEST_OK(slc_stats_choose(request, &setup));
-    setup.step = *step;
-    TEST_OK(slc_stats_job_init(&setup, device->kind, slc_pool_size(device->pool), &job));
-    out->sums = test_allocate(request->n_parts * SLC_STATS_WORDS * 8);
-    out->digits = test_allocate(request->n_groups * slc_stats_n_digits(request) * 8);
-    out->bins = test_allocate((request->n_bins + 2) * 8);
-    bind(&job, setup.data, (void *)(uintptr_t)data, bindings);
-    bind(&job, setup.edges, (void *)(uintptr_t)edges, bindings);
-    bind(&job, setup.sums, out->sums, bindings);
-    bind(&job, setup.digits, out->digits, bindings);
-    bind(&job, setup.bins, out->bins, bindings);
+    TEST_OK(slc_stats_job_init(setup, device->kind, slc_pool_size(device->pool), &job));
+    out->sums = test_allocate(bytes_of_sums(&setup->request));
+    out->digits = test_allocate(bytes_of_digits(&setup->request));
+    out->bins = test_allocate(bytes_of_bins(&setup->request));
+    bind(&job, setup->data, (void *)(uintptr_t)data, bindings);
+    bind(&job, setup->edges, (void *)(uintptr_t)edges, bindings);
+    bind(&job, setup->sums, out->sums, bindings);
+    bind(&job, setup->digits, out->digits, bindings);
+    bind(&job, setup->bins, out->bins, bindings);
     run_engine(device, &job, tile, bindings);
     for (int o = 0; o < SLC_MAX_OPERANDS; o++) {
         slc_source_destroy(bindings[o].source);
         slc_sink_destroy(bindings[o].sink);
+    }
+}
+
+static void expect_same(const slc_stats_request *request, const test_stats_found *a,
+                        const test_stats_found *b) {
+    assert_memory_equal(a->sums, b->sums, (size_t)bytes_of_sums(request));
+    assert_memory_equal(a->digits, b->digits, (size_t)bytes_of_digits(request));
+    assert_memory_equal(a->bins, b->bins, (size_t)bytes_of_bins(request));
+}
+
+void test_stats_run(slc_device *device, const slc_stats_request *request,
+                    const slc_stats_step *step, const int64_t *tile, const void *data,
+                    const double *edges, test_stats_found *out) {
+    slc_stats_setup setup;
+    TEST_OK(slc_stats_choose(request, &setup));
+    setup.step = *step;
+    run_setup(device, &setup, tile, data, edges, out);
+    for (int s = 0; s < SLCI_STATS_SETS && device->kind == SLC_DEVICE_HOST; s++) {
+        test_stats_found found;
+        setup.force_simd = slci_stats_sets[s];
+        if (slci_stats_sets[s]->is_supported() && slci_stats_sets[s] != slci_stats_simd_get()) {
+            run_setup(device, &setup, tile, data, edges, &found);
+            expect_same(request, &found, out);
+            test_stats_free(&found);
+        }
     }
 }
 
@@ -367,7 +402,74 @@ static void takes_complex_numbers_apart(void **state) {
     const double smallest = slc_stats_key_value(SLC_C128, SLC_STATS_ABS, size[SLC_STATS_LOWEST]);
     assert_true(fabs(largest - 5e300) <= 1e-15 * 5e300);
     assert_true(fabs(smallest - 1e-309) <= 1e-320);
+    assert_int_equal(imag[SLC_STATS_PLACE_LOWEST], 0);
+    assert_int_equal(imag[SLC_STATS_PLACE_HIGHEST], 0);
+    for (int w = SLC_STATS_SUM; w < SLC_STATS_WORDS; w++) {
+        assert_int_equal(size[w], 0);
+    }
     test_stats_free(&found);
+    test_fixture_close(&self);
+}
+
+/* Where the absolute value is least and largest, by its square, which is whole. */
+static void expect_sizes(const uint64_t *word, const int64_t *whole[2], int64_t n, int exponent) {
+    int64_t lowest = 0;
+    int64_t highest = 0;
+    int64_t square[2] = {INT64_MAX, -1};
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t here = whole[0][k] * whole[0][k] + whole[1][k] * whole[1][k];
+        lowest = here < square[0] ? k : lowest;
+        square[0] = here < square[0] ? here : square[0];
+        highest = here > square[1] ? k : highest;
+        square[1] = here > square[1] ? here : square[1];
+    }
+    assert_int_equal(word[SLC_STATS_PLACE_LOWEST], lowest + 1);
+    assert_int_equal(word[SLC_STATS_PLACE_HIGHEST], highest + 1);
+    assert_true(slc_stats_key_value(SLC_C64, SLC_STATS_ABS, word[SLC_STATS_LOWEST]) ==
+                ldexp(sqrt((double)square[0]), exponent));
+    assert_true(slc_stats_key_value(SLC_C64, SLC_STATS_ABS, word[SLC_STATS_HIGHEST]) ==
+                ldexp(sqrt((double)square[1]), exponent));
+}
+
+/* Single complex numbers, all parts at once: of one size, and with some that are far smaller than the
+ * others, in blocks that are full and that are not. */
+static void adds_up_pairs(void **state) {
+    static const int64_t sizes[] = {1, 2, 3, 7, 1024, 1025, 5000, 40001};
+    const int64_t most = 40001;
+    const int64_t tile[SLC_MAX_AXES] = {3072};
+    const slc_stats_step step = {.has_moments = true};
+    test_fixture self;
+    test_fixture_open(*state, &self);
+    int64_t *parts[2] = {test_allocate(most * 8), test_allocate(most * 8)};
+    const int64_t *whole[2] = {parts[0], parts[1]};
+    float *data = test_allocate(2 * most * (int64_t)sizeof *data);
+    uint64_t random = 8;
+    for (int64_t t = 0; t < 2 * TEST_COUNT(sizes); t++) {
+        const int64_t n = sizes[t / 2];
+        const bool has_small = t % 2 == 1;
+        const slc_stats_request request = {.dtype = SLC_C64,
+                                           .rank = 1,
+                                           .shape = {n},
+                                           .n_parts = 3,
+                                           .parts = {SLC_STATS_REAL, SLC_STATS_IMAG,
+                                                     SLC_STATS_ABS}};
+        test_stats_found found;
+        for (int64_t k = 0; k < 2 * n; k++) {
+            const int shift = has_small ? (int)test_random_below(&random, 23) : 5;
+            parts[k % 2][k / 2] = test_random_below(&random, 1 << 24) / (1 << shift) - (1 << 18);
+            data[k] = ldexpf((float)parts[k % 2][k / 2], -30);
+        }
+        test_stats_run(self.device, &request, &step, tile, data, NULL, &found);
+        for (int p = 0; p < 2; p++) {
+            assert_int_equal(found.sums[p * SLC_STATS_WORDS + SLC_STATS_N], n);
+            expect_sums(found.sums + p * SLC_STATS_WORDS, whole[p], n, -30);
+        }
+        expect_sizes(found.sums + 2 * SLC_STATS_WORDS, whole, n, -30);
+        test_stats_free(&found);
+    }
+    free(data);
+    free(parts[0]);
+    free(parts[1]);
     test_fixture_close(&self);
 }
 
@@ -399,9 +501,13 @@ static void counts_digits_by_group(void **state) {
 }
 
 const test_case test_stats_cases[] = {
-    TEST_CASE(adds_up_whatever_the_tiles), TEST_CASE(loses_nothing_between_sizes),
-    TEST_CASE(knows_what_is_no_number),    TEST_CASE(knows_zeros_and_nan_of_singles),
-    TEST_CASE(reads_half_precision),       TEST_CASE(takes_complex_numbers_apart),
+    TEST_CASE(adds_up_whatever_the_tiles),
+    TEST_CASE(loses_nothing_between_sizes),
+    TEST_CASE(knows_what_is_no_number),
+    TEST_CASE(knows_zeros_and_nan_of_singles),
+    TEST_CASE(reads_half_precision),
+    TEST_CASE(takes_complex_numbers_apart),
+    TEST_CASE(adds_up_pairs),
     TEST_CASE(counts_digits_by_group),
 };
 const int64_t test_n_stats_cases = TEST_COUNT(test_stats_cases);

@@ -18,7 +18,8 @@ typedef struct test_stats_found {
 } test_stats_found;
 
 /* Runs one pass over `data` with tiles of `tile` (0: whatever the planner likes). `edges` [n_bins + 1]
- * may be NULL where there are no bins. */
+ * may be NULL where there are no bins. On the host every set of loops that the processor has must give
+ * the same. */
 void test_stats_run(slc_device *device, const slc_stats_request *request,
                     const slc_stats_step *step, const int64_t *tile, const void *data,
                     const double *edges, test_stats_found *out);

@@ -37,7 +37,7 @@ static void expect_failure(const test_job_faults *job, int64_t way, int64_t e, s
                               strstr(message, job->results) != NULL;
     const bool has_way = status != SLC_OK || kind == TEST_FAULT_SLAB || job->is_explained == NULL ||
                          job->is_explained(job->context);
-    /* A chunk that is refused as its dataset is opened may yet be read rightly. */
+    /* A chunk that is refused as its dataset is opened is read by who needs it, rightly this time. */
     const bool is_read_later = kind == TEST_FAULT_COMPARE && status == SLC_OK;
     const bool is_right =
         is_read_later ||
@@ -49,12 +49,27 @@ static void expect_failure(const test_job_faults *job, int64_t way, int64_t e, s
     }
 }
 
+/* The output of a run in which no call failed. */
+typedef struct whole_output {
+    char *bytes;
+    int64_t n_bytes;
+} whole_output;
+
+static void expect_output(const test_job_faults *job, const whole_output *whole) {
+    int64_t n_bytes = 0;
+    char *bytes = test_file_read(job->output, &n_bytes);
+    assert_int_equal(n_bytes, whole->n_bytes);
+    assert_memory_equal(bytes, whole->bytes, (size_t)n_bytes);
+    free(bytes);
+}
+
 static int64_t n_outputs(const test_job_faults *job, slc_status status) {
     return status == SLC_OK && !job->has_no_output ? 1 : 0;
 }
 
 /* Returns how many calls of the kind there were: fewer than n, and it was never reached. */
-static int64_t fail_once(const test_job_faults *job, int64_t way, int64_t e, int64_t n) {
+static int64_t fail_once(const test_job_faults *job, int64_t way, const whole_output *whole,
+                         int64_t e, int64_t n) {
     const test_belongings before = test_belongings_count();
     test_fault_arm(expected[e].kind, n);
     const slc_status status = job->run(job->context, way, NULL);
@@ -64,6 +79,9 @@ static int64_t fail_once(const test_job_faults *job, int64_t way, int64_t e, int
         return n_calls;
     }
     expect_failure(job, way, e, status, n);
+    if (status == SLC_OK && whole->bytes != NULL) {
+        expect_output(job, whole);
+    }
     assert_int_equal(test_directory_count(job->results), n_outputs(job, status));
     test_belongings_expect(&before);
     return n_calls;
@@ -71,7 +89,11 @@ static int64_t fail_once(const test_job_faults *job, int64_t way, int64_t e, int
 
 void test_job_fail_calls(const test_job_faults *job) {
     for (int64_t w = 0; w < job->n_ways; w++) {
+        whole_output whole = {NULL, 0};
         TEST_OK(job->run(job->context, w, NULL)); /* makes what is made once */
+        if (job->output != NULL) {
+            whole.bytes = test_file_read(job->output, &whole.n_bytes);
+        }
         for (int64_t e = 0; e < TEST_COUNT(expected); e++) {
             const bool is_decoding =
                 expected[e].kind == TEST_FAULT_DECODE || expected[e].kind == TEST_FAULT_COMPARE;
@@ -79,14 +101,15 @@ void test_job_fail_calls(const test_job_faults *job) {
                 (job->is_unfiltered && is_decoding)) {
                 continue;
             }
-            const int64_t n_calls = fail_once(job, w, e, INT64_MAX);
+            const int64_t n_calls = fail_once(job, w, &whole, e, INT64_MAX);
             const int64_t rest = n_calls - N_DENSE;
             const int64_t step = rest > N_SAMPLED ? rest / N_SAMPLED : 1;
             assert_true(n_calls > 0);
             for (int64_t n = 1; n <= n_calls; n += n < N_DENSE ? 1 : step) {
-                (void)fail_once(job, w, e, n);
+                (void)fail_once(job, w, &whole, e, n);
             }
         }
+        free(whole.bytes);
     }
 }
 

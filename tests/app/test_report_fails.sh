@@ -1,0 +1,38 @@
+#!/bin/bash
+# What is written beside the result cannot be: the result stays, the run leaves with 5, and with a checkpoint
+# it can be resumed, which then writes what was lacking and nothing else.
+# shellcheck source=tests/app/support_program.sh
+source "$(dirname "$0")/support_program.sh"
+
+need_shared cases/transpose.h5
+need_shared cases/bigendian.h5
+need_shared cases/base.uvh5
+[[ -w /dev/full ]] || { echo "skipped: there is no /dev/full"; exit 77; }
+cases=$shared/cases
+common=(--device host --no-probe -q --threads 2 --checkpoint k)
+echo 'l=0.01 m=-0.005 flux=1.5' >sky.txt
+accepts '' simulate -o sim.uvh5 --array vla-d --rows 500 --channels 2 --sky sky.txt -q
+
+# stays OUTPUT ARGUMENT…
+stays() {
+    local out=$1
+    shift
+    for option in --stats --trace --report; do
+        refuses 5 'the result itself is written' "$@" "${common[@]}" $option /dev/full
+        check "$option of $1: no result" test -s "$out"
+        check "$option of $1: no checkpoint" test -s k
+        cp "$out" before
+        accepts '' "$@" "${common[@]}" $option beside --resume
+        check "$option of $1: other bytes" cmp -s "$out" before
+        check "$option of $1: nothing beside the result" test -s beside
+        check "$option of $1: the checkpoint is left" test ! -e k -a ! -e k.journal
+        rm -f "$out" beside before
+    done
+}
+stays r.h5 repack "$cases/transpose.h5:/x" -o r.h5:/v --filter deflate:1 --chunk 100,100
+stays t.h5 transpose "$cases/transpose.h5:/x" -o t.h5:/v --filter none --chunk none
+stays g.h5 gather "$cases/transpose.h5:/x" --index "$cases/bigendian.h5:/i" -o g.h5:/v
+stays a.fits image "$cases/base.uvh5" -o a.fits --size 50 --scale 0.002rad
+stays p.uvh5 predict --model sky.txt sim.uvh5 -o p.uvh5
+
+verdict

@@ -1,0 +1,190 @@
+/* Values of variable length in damaged files: what passes the look at them HDF5 reads without harm, and
+ * whatever is done to a collection of values or to what says where they lie, nothing else is read. */
+#include "io/h5_heap.h"
+
+#include <unistd.h>
+
+#include "io/h5_file.h"
+#include "tests/support/test_support.h"
+
+enum { MOST_BYTES = 65536, COLLECTION_BYTES = 4096, LOOKED_AT = 120 };
+
+typedef struct record {
+    int number;
+    const char *text;
+} record;
+
+static hid_t text_type(void) {
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    assert_true(H5Tset_size(type, H5T_VARIABLE) >= 0);
+    return type;
+}
+
+static void put(hid_t object, const char *name, hid_t type, hsize_t n, const void *values) {
+    const hid_t space = H5Screate_simple(1, &n, NULL);
+    const hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Awrite(attribute, type, values) >= 0);
+    assert_true(H5Aclose(attribute) >= 0 && H5Sclose(space) >= 0 && H5Tclose(type) >= 0);
+}
+
+/* A dataset of texts with attributes of all kinds: text, texts, one of them empty, lists, references in
+ * lists, and compounds that hold text. */
+static void make_file(const char *path) {
+    const char *const texts[3] = {"Jy", "", "a longer text than the others"};
+    int numbers[5] = {1, 2, 3, 4, 5};
+    hobj_ref_t reference = 0;
+    const hvl_t lists[2] = {{5, numbers}, {0, NULL}};
+    const record records[2] = {{1, "one"}, {2, "two"}};
+    const hsize_t n = 3;
+    const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t group = H5Gcreate2(file, "/g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t space = H5Screate_simple(1, &n, NULL);
+    const hid_t text = text_type();
+    const hid_t set = H5Dcreate2(group, "x", text, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Dwrite(set, text, H5S_ALL, H5S_ALL, H5P_DEFAULT, (const void *)texts) >= 0);
+    assert_true(H5Rcreate(&reference, file, "/g/x", H5R_OBJECT, -1) >= 0);
+    const hvl_t references = {1, &reference};
+    const hid_t compound = H5Tcreate(H5T_COMPOUND, sizeof(record));
+    assert_true(H5Tinsert(compound, "number", HOFFSET(record, number), H5T_NATIVE_INT) >= 0);
+    assert_true(H5Tinsert(compound, "text", HOFFSET(record, text), text) >= 0);
+    put(set, "text", text_type(), 1, (const void *)texts);
+    put(set, "texts", text_type(), 3, (const void *)texts);
+    put(set, "lists", H5Tvlen_create(H5T_NATIVE_INT), 2, lists);
+    put(set, "references", H5Tvlen_create(H5T_STD_REF_OBJ), 1, &references);
+    put(set, "records", compound, 2, records);
+    assert_true(H5Tclose(text) >= 0 && H5Dclose(set) >= 0 && H5Sclose(space) >= 0);
+    assert_true(H5Gclose(group) >= 0 && H5Fclose(file) >= 0);
+}
+
+static int64_t load(const char *path, unsigned char bytes[MOST_BYTES]) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    const size_t n = fread(bytes, 1, MOST_BYTES, file);
+    assert_true(n > COLLECTION_BYTES && n < MOST_BYTES);
+    (void)fclose(file);
+    return (int64_t)n;
+}
+
+static void store(const char *path, const unsigned char *bytes, int64_t n) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, (size_t)n, file), n);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* What a copy would read, once it was looked at: true where all of it was found sound. */
+static herr_t read_attribute(hid_t object, const char *name, const H5A_info_t *info,
+                             void *context) {
+    (void)info;
+    bool *is_sound = context;
+    unsigned char values[1024] = {0};
+    const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+    if (attribute < 0 || !slci_h5_attribute_is_sound(attribute)) {
+        *is_sound = false;
+    } else {
+        const hid_t type = H5Aget_type(attribute);
+        const hid_t space = H5Aget_space(attribute);
+        if (H5Aread(attribute, type, values) >= 0) {
+            (void)H5Dvlen_reclaim(type, space, H5P_DEFAULT, values);
+        }
+        (void)H5Sclose(space);
+        (void)H5Tclose(type);
+    }
+    (void)H5Aclose(attribute);
+    return 0;
+}
+
+static bool read_all(const char *path, const char *copy) {
+    bool is_sound = true;
+    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t set = file < 0 ? -1 : H5Dopen2(file, "/g/x", H5P_DEFAULT);
+    if (set >= 0) {
+        (void)H5Aiterate2(set, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, read_attribute, &is_sound);
+    }
+    if (set >= 0 && slci_h5_object_is_sound(file, "/g")) {
+        const hid_t in_memory = H5Pcreate(H5P_FILE_ACCESS);
+        (void)H5Pset_fapl_core(in_memory, MOST_BYTES, false);
+        const hid_t to = H5Fcreate(copy, H5F_ACC_TRUNC, H5P_DEFAULT, in_memory);
+        (void)H5Ocopy(file, "/g", to, "g", H5P_DEFAULT, H5P_DEFAULT);
+        (void)H5Fclose(to);
+        (void)H5Pclose(in_memory);
+    } else {
+        is_sound = false;
+    }
+    (void)H5Dclose(set);
+    (void)H5Fclose(file);
+    return is_sound;
+}
+
+static void no_damage_is_read(void **state) {
+    const test_way *self = *state;
+    static unsigned char bytes[MOST_BYTES];
+    static const unsigned char put_there[] = {1, 0xFF};
+    int n_found = 0;
+    make_file(self->in);
+    slci_h5_lock();
+    assert_true(read_all(self->in, self->out));
+    const int64_t n = load(self->in, bytes);
+    int64_t at = 0;
+    while (at < n && memcmp(bytes + at, "GCOL", 4) != 0) {
+        at++;
+    }
+    assert_true(at < n);
+    for (int64_t k = 0; k < n; k++) {
+        /* The collection, and around each place that has its address. */
+        const bool is_heap = k >= at && k < at + LOOKED_AT;
+        bool is_place = false;
+        for (int64_t p = k - 12; p <= k + 4 && !is_place; p++) {
+            uint64_t address = 0;
+            if (p >= 0 && p + 8 <= n) {
+                memcpy(&address, bytes + p, sizeof address);
+            }
+            is_place = address == (uint64_t)at;
+        }
+        const unsigned char kept = bytes[k];
+        for (int v = 0; (is_heap || is_place) && v < TEST_COUNT(put_there); v++) {
+            bytes[k] = put_there[v];
+            store(self->other, bytes, n);
+            n_found += read_all(self->other, self->out) ? 0 : 1;
+        }
+        bytes[k] = kept;
+    }
+    slci_h5_unlock();
+    print_message("%d of the damages were found\n", n_found);
+    assert_true(n_found > 50);
+}
+
+static void the_reason_is_told(void **state) {
+    const test_way *self = *state;
+    static unsigned char bytes[MOST_BYTES];
+    char reason[256];
+    make_file(self->in);
+    const int64_t n = load(self->in, bytes);
+    for (int64_t k = 0; k + 4 < n; k++) {
+        if (memcmp(bytes + k, "GCOL", 4) == 0) {
+            bytes[k + 1] = 'X';
+        }
+    }
+    store(self->other, bytes, n);
+    slci_h5_lock();
+    const hid_t file = H5Fopen(self->other, H5F_ACC_RDONLY, H5P_DEFAULT);
+    assert_false(slci_h5_object_is_sound(file, "/g"));
+    assert_true(slci_h5_is_damaged());
+    slci_h5_error_text(reason, sizeof reason);
+    assert_non_null(strstr(reason, self->other));
+    assert_non_null(strstr(reason, "a value of variable length is not where the file says"));
+    assert_true(H5Fclose(file) >= 0);
+    assert_false(slci_h5_is_damaged());
+    slci_h5_unlock();
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, test_way_create, test_way_destroy)
+
+int main(void) {
+    (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    const struct CMUnitTest tests[] = {
+        CASE(no_damage_is_read),
+        CASE(the_reason_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
