@@ -97,7 +97,7 @@ static slc_status settle_reader(slci_image_job *job) {
     const int64_t most_bytes[] = {
         [ROOM_USUAL] = left_bytes / 2, [ROOM_SMALL] = left_bytes / 4 * 3, [ROOM_LEAST] = INT64_MAX};
     bool fits = most_room == ROOM_LEAST;
-    for (int room = most_room; !fits; room++) {
+    for (int room = most_room; room <= ROOM_LEAST && !fits; room++) {
         SLC_TRY(set_room(job, room));
         fits = reading_bytes(job) <= most_bytes[room];
     }

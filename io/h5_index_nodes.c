@@ -70,7 +70,7 @@ static bool enter(slci_h5_index_nodes *nodes, const unsigned char *key, size_t k
 }
 
 static void mark_end(slci_h5_index_nodes *nodes, int64_t place) {
-    nodes->ends[place / 8] |= (uint8_t)(1U << place % 8);
+    nodes->ends[place / 8] |= (uint8_t)(1U << (uint64_t)place % 8);
 }
 
 void slci_h5_index_nodes_see(slci_h5_index_nodes *nodes, const void *node, size_t n_bytes) {

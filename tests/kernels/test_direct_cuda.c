@@ -40,7 +40,7 @@ static const test_scene scenes[] = {
      false, SLC_DIRECT_SINE_WIDE, 0},
     {"no w-projection, to the horizon", 128, 128, 0.017, 0, 0, false, 600, 2, 1e3, 1e3, 0, 1.0, 1,
      false, SLC_DIRECT_SINE_WIDE, 0},
-    {"w of 10^9, far from the centre", 64, 64, 1e-7, 0.2, 0.1, true, 1000, 1, 1e9, 1e9, 0, 1.0, 1,
+    {"w of 10^8, far from the centre", 64, 64, 1e-6, 0.2, 0.1, true, 1000, 1, 1e8, 1e8, 0, 1.0, 1,
      false, SLC_DIRECT_SINE, 0},
     {"complex", 100, 100, 1e-4, 0, 0, true, 1000, 2, 5e3, 5e3, 0, 0.8, 2, false, SLC_DIRECT_SINE,
      0},
