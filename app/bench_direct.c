@@ -118,15 +118,6 @@ static slc_status tell(const bench *self, const char *stage) {
     return SLC_OK;
 }
 
-/* What does not fit this machine or its budgets is left out and said; all else ends the run. */
-static slc_status or_omit(bench *self, slc_status status, const char *what) {
-    if (status == SLC_ERROR_NO_PLAN || status == SLC_ERROR_MEMORY) {
-        slci_bench_omit(self->result, "%s: %s", what, slc_status_message());
-        return SLC_OK;
-    }
-    return status;
-}
-
 static slci_bench_figure rate_figure(const bench *self, double pairs_per_s, double limit) {
     slci_bench_figure figure = {.measured = pairs_per_s / self->unit, .limit = limit / self->unit};
     (void)slci_print(figure.unit, sizeof figure.unit, "%s", self->unit_name);
@@ -143,7 +134,7 @@ static slc_status measure_cublas(bench *self, slc_stream *stream) {
     slc_status status = slc_budget_reserve(machine->budget, SLC_SPACE_DEVICE,
                                            SLCI_CUBLAS_RATE_BYTES, "matrices for cuBLAS");
     if (status != SLC_OK) {
-        return or_omit(self, status, "cuBLAS");
+        return slci_bench_or_omit(self->result, status, "cuBLAS");
     }
     SLC_TRY_GOTO(done,
                  slc_device_allocate(machine->device, SLCI_CUBLAS_RATE_BYTES, &request.d_memory));
@@ -157,7 +148,7 @@ static slc_status measure_cublas(bench *self, slc_stream *stream) {
 done:
     slc_device_release(machine->device, request.d_memory);
     slc_budget_release(machine->budget, SLC_SPACE_DEVICE, SLCI_CUBLAS_RATE_BYTES);
-    return or_omit(self, status, "cuBLAS");
+    return slci_bench_or_omit(self->result, status, "cuBLAS");
 }
 
 static void add_rate(bench *self, const char *kind, const slci_bench_rate *rate,
@@ -444,7 +435,7 @@ static slc_status measure_fields(bench *self) {
                 status = measure_place(self, &at, c == 0 && s == 0);
             }
             slci_bench_field_free(&at.data);
-            SLC_TRY(or_omit(self, status, cases[c].field.name));
+            SLC_TRY(slci_bench_or_omit(self->result, status, cases[c].field.name));
         }
     }
     return SLC_OK;
@@ -471,7 +462,7 @@ static slc_status measure_few_tiles(bench *self) {
         add_errors(self, &at, &kernel);
     }
     slci_bench_field_free(&at.data);
-    return or_omit(self, status, "few tiles");
+    return slci_bench_or_omit(self->result, status, "few tiles");
 }
 
 /* ---- the whole job ----------------------------------------------------------------------------- */
@@ -517,7 +508,7 @@ static slc_status measure_job(bench *self) {
     if (status == SLC_OK) {
         add_job(self, &job);
     }
-    return or_omit(self, status, "sluice image");
+    return slci_bench_or_omit(self->result, status, "sluice image");
 }
 
 /* ---- all --------------------------------------------------------------------------------------- */

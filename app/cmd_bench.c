@@ -18,7 +18,7 @@
 
 typedef struct bench_arguments {
     slci_run_arguments run;
-    const char *folder;
+    const char *folder;     /* NULL: the default */
     const char *chart_path; /* NULL: none */
     bool is_quick, is_json;
     int64_t array_bytes, n_visibilities; /* 0: the default */
@@ -29,6 +29,8 @@ typedef struct bench_arguments {
 
 /* The array has whole chunks of 2 MiB; far less is a slip, such as a missing unit. */
 #define LEAST_ARRAY_BYTES ((int64_t)1 << 20)
+
+#define USUAL_FOLDER "/tmp"
 
 /* 15 TB of them. */
 #define MOST_VISIBILITIES INT64_C(1000000000000)
@@ -121,7 +123,8 @@ static const bench_arg bench_args[] = {
     {OF(ENGINE) | OF(IO) | OF(DIRECT),
      {"work", 0, "FOLDER",
       "where files to measure with go, 150 MB at most for the engine, the array's size for io (8 "
-      "times that on a card), 15 bytes a visibility for direct, removed afterwards (default: /tmp)",
+      "times that on a card), 15 bytes a visibility for direct, removed afterwards "
+      "(default: " USUAL_FOLDER ")",
       FIELD(folder), slci_arg_text, NULL}},
     {OF(IO),
      {"array", 0, "SIZE",
@@ -254,6 +257,10 @@ static const benchmark *find_benchmark(const char *name) {
     return NULL;
 }
 
+static bool has_files(const benchmark *chosen) {
+    return chosen != &benchmarks[COPY] && chosen != &benchmarks[LADDER];
+}
+
 /* SLC_ERROR_ARGUMENT where an option is another benchmark's. */
 static slc_status check_options(const bench_arguments *arguments, const benchmark *chosen) {
     if (arguments->chart_path != NULL && chosen != &benchmarks[LADDER]) {
@@ -261,6 +268,10 @@ static slc_status check_options(const bench_arguments *arguments, const benchmar
     }
     if (arguments->array_bytes > 0 && chosen != &benchmarks[IO]) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "--array: only sluice bench io measures with one");
+    }
+    if (arguments->folder != NULL && !has_files(chosen)) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--work: sluice bench %s writes no files",
+                        chosen->name);
     }
     if (arguments->n_visibilities > 0 && chosen != &benchmarks[DIRECT]) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "--vis: only sluice bench direct has visibilities");
@@ -293,13 +304,14 @@ static slc_status run_bench(slci_program *program, void *target) {
     if (chosen->run == NULL) {
         return run_ladder(program, arguments);
     }
-    if (access(arguments->folder, W_OK | X_OK) != 0) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "--work %s: cannot write there: %s", arguments->folder,
+    const char *folder = arguments->folder != NULL ? arguments->folder : USUAL_FOLDER;
+    if (has_files(chosen) && access(folder, W_OK | X_OK) != 0) {
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "--work %s: cannot write there: %s", folder,
                         strerror(errno));
     }
     SLC_TRY(slci_run_begin(program, &arguments->run));
     slci_bench_options options = {.run = arguments->run.options,
-                                  .folder = arguments->folder,
+                                  .folder = folder,
                                   .is_quick = arguments->is_quick,
                                   .array_bytes = arguments->array_bytes,
                                   .n_visibilities = arguments->n_visibilities};
@@ -316,7 +328,7 @@ static slc_status run_bench(slci_program *program, void *target) {
 }
 
 slc_status slci_cmd_bench(slci_program *program, int argc, char *const *argv) {
-    bench_arguments arguments = {.folder = "/tmp"};
+    bench_arguments arguments = {.folder = NULL};
     const benchmark *named = NULL;
     slci_arg rows[N_BENCH_ARGS];
     for (int i = 0; i < argc && named == NULL; i++) {

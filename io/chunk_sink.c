@@ -16,11 +16,12 @@
  *     FILED    the same, in the file
  *     PUT      done
  *
- * There are enough payload buffers that every thread finds one: parked chunks leave as many free as
- * there are threads. Beyond that they are held in the slots that they were put together in, since a
- * thread that is slow with one chunk lets the others run ahead. Only when write() needs the slots, and
- * the chunk that all wait for has not come yet, do they go to the file; while that chunk is on its way
- * write() waits. So what comes in order never goes to the file, however the threads run. */
+ * There are enough payload buffers that every encoder finds one: parked chunks leave as many free as
+ * there are encoders, of which each thread has one, or fewer have where memory is short. Beyond that
+ * they are held in the slots that they were put together in, since a thread that is slow with one
+ * chunk lets the others run ahead. Only when write() needs the slots, and the chunk that all wait for
+ * has not come yet, do they go to the file; while that chunk is on its way write() waits. So what comes
+ * in order never goes to the file, however the threads run. */
 #include "io/chunk_sink.h"
 
 #include <assert.h>
@@ -256,7 +257,7 @@ static slc_status file_payload(slci_chunk_sink *sink, int64_t index, int64_t buf
  * to go on with. */
 static bool may_hold(const slci_chunk_sink *sink) {
     return is_moving(sink) ||
-           sink->n_held < sink->n_slots - (int64_t)SLCI_SLOTS_PER_THREAD * sink->n_encoders;
+           sink->n_held < sink->n_slots - (int64_t)SLCI_SLOTS_PER_ENCODER * sink->n_encoders;
 }
 
 /* With the mutex. */
@@ -317,13 +318,14 @@ static slc_status encode_task(void *argument) {
     slci_chunk_slot *self = argument;
     slci_chunk_sink *sink = self->sink;
     pthread_mutex_lock(&sink->mutex);
-    slc_status status = sink->failure.status;
-    if (status == SLC_OK) {
+    slc_status status = SLC_OK;
+    if (sink->failure.status == SLC_OK) {
         status = encode_locked(sink, self);
         if (status != SLC_OK) {
             (void)slci_chunk_fail(sink, status);
         }
     } else {
+        status = slc_status_restore(&sink->failure);
         self->index = -1;
         self->is_busy = false;
         sink->n_encoding--;

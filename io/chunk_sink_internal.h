@@ -1,6 +1,6 @@
 /* What the files of the chunk sink share. Read io/chunk_sink.c first; it draws the states of a chunk.
  * chunk_sink.c takes boxes, encodes and puts; chunk_sink_pieces.c gives chunks away for a journal and
- * takes them back. Internal to io. */
+ * takes them back; chunk_sink_size.c says how large all of it is. Internal to io. */
 #ifndef SLC_IO_CHUNK_SINK_INTERNAL_H
 #define SLC_IO_CHUNK_SINK_INTERNAL_H
 
@@ -73,9 +73,9 @@ struct slci_chunk_sink {
     slci_chunk_sink_counts counts;
 };
 
-/* Chunks for each encoder that may be put together or encoded at a time: one under way, one that waits.
- */
-#define SLCI_SLOTS_PER_THREAD 2
+/* Chunks that may be put together or encoded at a time, for each encoder: one under way, one that
+ * waits. */
+#define SLCI_SLOTS_PER_ENCODER 2
 
 typedef struct slci_chunk_sizes {
     int64_t n_chunks, n_encoders, n_slots, n_payloads, payload_bytes;

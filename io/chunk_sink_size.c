@@ -3,7 +3,7 @@
 #include "io/chunk_sink_internal.h"
 
 /* Buffers for encoded chunks: one under way, one that waits, one between them. */
-#define PAYLOADS_PER_THREAD 3
+#define PAYLOADS_PER_ENCODER 3
 
 /* A row of chunks is kept open in memory up to this size, where nobody says otherwise. */
 #define USUAL_OPEN_BYTES ((int64_t)64 << 20)
@@ -21,8 +21,8 @@ static slci_chunk_sizes size_with(const slci_chunk_sink_options *options, int64_
                             .payload_bytes =
                                 slc_max_i64(slci_chunk_encoded_most(&options->pipeline),
                                             chunk_bytes)};
-    const int64_t least = SLCI_SLOTS_PER_THREAD * out.n_encoders + 1;
-    out.n_payloads = PAYLOADS_PER_THREAD * out.n_encoders + 1;
+    const int64_t least = SLCI_SLOTS_PER_ENCODER * out.n_encoders + 1;
+    out.n_payloads = PAYLOADS_PER_ENCODER * out.n_encoders + 1;
     const int64_t fixed_bytes = out.n_encoders * slci_chunk_encoder_bytes(&options->pipeline) +
                                 (out.n_payloads + 1) * out.payload_bytes +
                                 (int64_t)sizeof(slci_chunk_sink) +

@@ -25,12 +25,12 @@
 #include "core/checked.h"
 #include "core/file.h"
 #include "io/h5_attributes.h"
+#include "io/outfile.h"
 
 #define COLLECTION_HEADER_BYTES 16
 #define OBJECT_HEADER_BYTES 16
 #define MOST_OBJECTS 65536
 #define MOST_DESCRIPTOR_BYTES 32
-#define NAME_BYTES 1024
 
 /* HDF5 reads so many at once, and a collection has no less. */
 #define LEAST_COLLECTION_BYTES 4096
@@ -40,7 +40,7 @@
 
 typedef struct heap_check {
     int fd; /* of the file; negative: not open */
-    char file[NAME_BYTES];
+    char file[SLC_PATH_BYTES];
     int64_t file_bytes, base; /* addresses count from there */
     size_t address_bytes, length_bytes;
     int64_t collection;    /* that is remembered; 0: none */
@@ -174,8 +174,9 @@ static bool check_value(heap_check *check, const unsigned char *descriptor, int6
     if (address == 0) {
         return true; /* nothing is stored */
     }
-    return read_collection(check, address) && number > 0 && number < MOST_OBJECTS &&
-           check->object_bytes[number] == length * bytes_each + 1;
+    int64_t bytes = 0;
+    return slc_checked_mul(length, bytes_each, &bytes) && read_collection(check, address) &&
+           number > 0 && number < MOST_OBJECTS && check->object_bytes[number] - 1 == bytes;
 }
 
 /* The conversion that changes nothing: what is stored, as bytes. */
@@ -259,7 +260,9 @@ static void check_all(heap_check *check, hid_t object, hid_t raw, hid_t space, h
     const int64_t most = is_attribute ? slc_max_i64(n, 1) : PIECE_ELEMENTS;
     unsigned char *values = calloc((size_t)most, MOST_DESCRIPTOR_BYTES);
     hsize_t *points = is_attribute ? NULL : calloc((size_t)most, H5S_MAX_RANK * sizeof *points);
-    if (values == NULL || (points == NULL && !is_attribute)) {
+    if (n < 0) {
+        check->why = unreadable;
+    } else if (values == NULL || (points == NULL && !is_attribute)) {
         check->why = no_memory;
     }
     for (int64_t k = 0; k < n && check->why == NULL; k += most) {
@@ -281,8 +284,7 @@ static void check_all(heap_check *check, hid_t object, hid_t raw, hid_t space, h
 static void check_value_type(heap_check *check, hid_t object, hid_t space, hid_t value,
                              const char *name) {
     if (element_bytes(value) == 0) {
-        check->why = "lists within lists of variable length cannot be checked";
-        return;
+        return; /* within an array or one another: nothing but HDF5 finds these */
     }
     const hid_t sample = H5Tcreate(H5T_OPAQUE, 1);
     const hid_t raw = raw_type(check, name);
@@ -321,7 +323,8 @@ static void open_file(heap_check *check, hid_t object) {
     hsize_t user_block = 0;
     const hid_t file = H5Iget_file_id(object);
     const hid_t list = file < 0 ? -1 : H5Fget_create_plist(file);
-    const bool is_known = list >= 0 && H5Fget_name(file, check->file, sizeof check->file) > 0 &&
+    const ssize_t n_name = list < 0 ? -1 : H5Fget_name(file, check->file, sizeof check->file);
+    const bool is_known = n_name > 0 && n_name < (ssize_t)sizeof check->file &&
                           H5Pget_sizes(list, &check->address_bytes, &check->length_bytes) >= 0 &&
                           H5Pget_userblock(list, &user_block) >= 0 && check->address_bytes <= 8 &&
                           check->length_bytes <= 8;

@@ -125,8 +125,9 @@ typedef struct slci_vis_part_ops {
 
 struct slci_vis_part {
     const slci_vis_part_ops *ops;
-    char *path;         /* owned */
-    bool is_divisible;  /* HDF5's lock is not needed to read; known once it is selected, as is */
+    char *path; /* owned */
+    /* Known once it is selected: */
+    bool is_divisible;  /* HDF5's lock is not needed to read */
     int64_t kept_bytes; /* what may be kept of decoded chunks */
     slci_file_stamp stamp;
     slci_vis_header header;

@@ -209,7 +209,7 @@ static slc_status select_rows(slci_vis_part *part, const slci_vis_selection *sel
         const int64_t extent[2] = {1, selection->n_channels};
         int64_t bytes = slci_h5_dataset_chunk_row_bytes(set, origin, extent);
         const int64_t room = selection->cache_bytes / SLCI_PLAIN_COLUMNS;
-        set->keeps_row = set->is_filtered && (room == 0 || bytes <= room);
+        set->keeps_row = set->is_filtered && (selection->cache_bytes == 0 || bytes <= room);
         if (selection->cache_bytes > 0) {
             bytes = slc_min_i64(bytes, room);
         }

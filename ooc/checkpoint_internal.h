@@ -180,6 +180,9 @@ SLC_MUST_USE slc_status slci_journal_replay(slc_checkpoint *checkpoint, const sl
 bool slci_box_record_get(const slci_box_record *record, slc_box *box);
 slci_box_record slci_box_record_of(int operand, int64_t element_bytes, const slc_box *box);
 
+/* Whether a box of such a record is a part of the array of `layout`, which has its rank. */
+bool slci_box_is_within(const slc_box *box, const slc_layout *layout);
+
 /* SLC_ERROR_OUTPUT from a failed call on `path`, with errno's reason. */
 slc_status slci_checkpoint_fail(const char *what, const char *path);
 

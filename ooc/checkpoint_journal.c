@@ -305,11 +305,7 @@ static slc_status check_box(const slc_job *job, const slc_binding *bindings,
         slc_dtype_bytes(full.dtype) != entry->box_record.element_bytes) {
         return slci_block_damaged(reader->name, reader->at, "a box of another job");
     }
-    slc_box whole = {.rank = full.rank};
-    for (int d = 0; d < full.rank; d++) {
-        whole.extent[d] = full.shape[d];
-    }
-    return slc_box_contains(&whole, box)
+    return slci_box_is_within(box, &full)
                ? SLC_OK
                : slci_block_damaged(reader->name, reader->at, "a box beyond the array");
 }

@@ -67,6 +67,14 @@ slci_box_record slci_box_record_of(int operand, int64_t element_bytes, const slc
     return record;
 }
 
+bool slci_box_is_within(const slc_box *box, const slc_layout *layout) {
+    slc_box whole = {.rank = layout->rank};
+    for (int d = 0; d < layout->rank; d++) {
+        whole.extent[d] = layout->shape[d];
+    }
+    return slc_box_contains(&whole, box);
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static slc_status write_block(slci_block_writer *writer, slci_state_kind kind, const void *data,

@@ -140,11 +140,7 @@ static slc_status check_partial(const slc_checkpoint *checkpoint, const slc_job 
             checkpoint->path, o, partial->box.rank, (long long)partial->element_bytes, job->name);
     }
     SLC_TRY(slc_job_full_layout(job, o, &full));
-    slc_box whole = {.rank = full.rank};
-    for (int d = 0; d < full.rank; d++) {
-        whole.extent[d] = full.shape[d];
-    }
-    return slc_box_contains(&whole, &partial->box)
+    return slci_box_is_within(&partial->box, &full)
                ? SLC_OK
                : SLC_FAIL(SLC_ERROR_INPUT, "%s: sums beyond the end of operand %s",
                           checkpoint->path, operand->name);

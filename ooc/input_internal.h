@@ -20,10 +20,11 @@ typedef struct slci_line slci_line;
 
 typedef enum slci_line_state {
     SLCI_LINE_EMPTY,
-    SLCI_LINE_FILLING,  /* pool tasks read into staging, or copy from the host tier */
-    SLCI_LINE_FULL,     /* staging holds a tile */
-    SLCI_LINE_ON_DEVICE /* its copy is enqueued; staging is free once `arrived` has happened. In */
-                        /* place: when the last tile that uses it has run */
+    SLCI_LINE_FILLING, /* pool tasks read into staging, or copy from the host tier */
+    SLCI_LINE_FULL,    /* staging holds a tile */
+    /* Its copy is enqueued; staging is free once `arrived` has happened. In place: when the last tile
+     * that uses it has run. */
+    SLCI_LINE_ON_DEVICE
 } slci_line_state;
 
 /* Indices `begin` … `end` - 1 of a fill's leading dimension; or, where the source cuts by itself, part

@@ -70,9 +70,8 @@ typedef struct slc_plan_request {
     int64_t force_tile[SLC_MAX_AXES];      /* tests: extents to use; 0: free */
     double stored_share[SLC_MAX_OPERANDS]; /* stored bytes of an input per decoded byte; 0: 1 */
     slc_sparse_choice sparse;
-    bool no_tier; /* decoded tiles are not kept in RAM */
-    bool
-        reads_in_place; /* inputs are read where tiles look for them (slc_device.has_host_memory) */
+    bool no_tier;        /* decoded tiles are not kept in RAM */
+    bool reads_in_place; /* inputs are read into device memory (slc_device.has_host_memory) */
     /* The part of the iteration space to plan for: rank n_axes, begins and ends on granules or the
      * axis's end. Halos at its edges still read their neighbours. Rank 0: all of it. */
     slc_box region;
@@ -98,9 +97,8 @@ typedef struct slc_plan_operand {
      * is loaded. */
     int64_t staging_bytes;
     int64_t n_moves; /* tiles loaded or drained over the run; a sparse input is loaded once */
-    int64_t
-        bytes_moved; /* over the link or in place, whole run, edge tiles counted exactly; 0 if */
-                     /* mapped */
+    /* Over the link or in place, whole run, edge tiles counted exactly; 0 if mapped. */
+    int64_t bytes_moved;
     /* Host tier, see slc_plan_tier_use. `tier_cycle` different tiles come round again with each turn of
      * the loop at depth `tier_depth`, `tier_rounds` times in all before others take their place; the
      * first `n_tier_tiles` of them are kept decoded in RAM, each in a buffer of tile_bytes. 0: none is,

@@ -12,6 +12,7 @@ refuses 5 '/nowhere: cannot write there' bench engine -q --quick --device host -
     --ram 64M --work /nowhere
 refuses 2 "'twice' is no benchmark" bench copy twice
 refuses 2 'no option --sort' bench copy --sort
+refuses 2 'sluice bench copy writes no files' bench copy --work .
 accepts 'half as many rounds' bench copy --help
 check "the help of one has no option of another" test -z "$(grep -e --array .out)"
 accepts '--array SIZE' bench io --help
