@@ -1,5 +1,6 @@
-/* The set is as large as makes the pass last about a second; a sixteenth of it is room for a few
- * tiles. */
+/* The set is as large as makes the pass last about a second on a fast card of its kind; a sixteenth of
+ * it is room for a few tiles. A card with a product kernel gets more to do, in a field so narrow that
+ * all of it is products. */
 #include "app/bench_image.h"
 
 #include <math.h>
@@ -8,15 +9,14 @@
 #include <unistd.h>
 
 #include "io/simulate.h"
+#include "kernels/direct.h"
 
-/* On a card the field is so narrow that all of it is matrix products, if the card has them. */
-#define CUDA_FREQ_HZ 49e9
-#define CUDA_ROWS 2000000
-#define CUDA_CHANNELS 4
-#define CUDA_PIXELS 1536
-#define HOST_ROWS 200000
-#define HOST_CHANNELS 16
-#define HOST_PIXELS 96
+static const slci_bench_set of_products = {.n_rows = 10000000,
+                                           .n_channels = 4,
+                                           .n_pixels = 768,
+                                           .freq_hz = 49e9};
+static const slci_bench_set of_sines = {.n_rows = 2000000, .n_channels = 4, .n_pixels = 512};
+static const slci_bench_set of_processors = {.n_rows = 200000, .n_channels = 16, .n_pixels = 96};
 
 /* What a row takes on the device: uvw, and of each channel a visibility and its weight. */
 #define ROW_BYTES (INT64_C(3) * 8)
@@ -91,11 +91,10 @@ static slc_status run_both(const slci_bench_options *options, const slci_bench_s
 
 slc_status slci_bench_image_run(const slci_bench_options *options, const slci_machine *machine,
                                 slci_bench_image *out) {
-    const bool is_cuda = machine->device->kind == SLC_DEVICE_CUDA;
-    slci_bench_set set = {.n_rows = is_cuda ? CUDA_ROWS : HOST_ROWS,
-                          .n_channels = is_cuda ? CUDA_CHANNELS : HOST_CHANNELS,
-                          .n_pixels = is_cuda ? CUDA_PIXELS : HOST_PIXELS,
-                          .freq_hz = is_cuda ? CUDA_FREQ_HZ : 0};
+    const int capability = machine->limits.compute_capability;
+    slci_bench_set set = machine->device->kind != SLC_DEVICE_CUDA                  ? of_processors
+                         : slc_direct_unit_get(capability) != SLC_DIRECT_UNIT_NONE ? of_products
+                                                                                   : of_sines;
     slc_status status = slci_bench_set_make(options, machine, &set);
     if (status == SLC_OK) {
         status = run_both(options, &set, out);
