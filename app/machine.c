@@ -138,9 +138,13 @@ static slc_status deliver(slci_machine *machine, const slc_run_options *options,
     if (options->deliver != NULL) {
         const slc_status status = options->deliver(options->deliver_context, result);
         if (status != SLC_OK) {
-            return options->dry_run
-                       ? status
-                       : SLC_FAIL(status, "%s; the result itself is written", slc_status_message());
+            const char *remedy =
+                machine->checkpoint == NULL
+                    ? ""
+                    : ", and the same command with --resume writes what is lacking";
+            return options->dry_run ? status
+                                    : SLC_FAIL(status, "%s; the result itself is written%s",
+                                               slc_status_message(), remedy);
         }
     }
     return slc_checkpoint_finish(machine->checkpoint);

@@ -1,5 +1,6 @@
 /* A dataset whose form another one takes over: its filter, and its attributes. */
 #include <hdf5.h>
+#include <math.h>
 #include <string.h>
 
 #include "io/h5_array_internal.h"
@@ -101,6 +102,19 @@ slc_status slci_h5_template_type(const slc_h5_array_output *output, slci_h5_id *
     return SLC_OK;
 }
 
+/* NaN has many forms, and HDF5 makes one of all. */
+static bool is_nan(hid_t type, const unsigned char *value) {
+    unsigned char copy[MOST_FILL_BYTES];
+    double number = 0;
+    memcpy(copy, value, sizeof copy);
+    if (H5Tget_class(type) != H5T_FLOAT ||
+        H5Tconvert(type, H5T_NATIVE_DOUBLE, 1, copy, NULL, H5P_DEFAULT) < 0) {
+        return false;
+    }
+    memcpy(&number, copy, sizeof number);
+    return isnan(number);
+}
+
 /* A value as the template has it and as the result would, and back: what stays the same is the same. */
 static bool copy_fill(hid_t set, hid_t type, hid_t to) {
     unsigned char value[MOST_FILL_BYTES] = {0};
@@ -115,10 +129,10 @@ static bool copy_fill(hid_t set, hid_t type, hid_t to) {
         H5Tget_size(type) <= MOST_FILL_BYTES) {
         is_ok = H5Pget_fill_value(from, own, value) >= 0;
         memcpy(again, value, sizeof again);
-        const bool is_same = is_ok &&
-                             H5Tconvert(own, type, 1, again, background, H5P_DEFAULT) >= 0 &&
-                             H5Tconvert(type, own, 1, again, background, H5P_DEFAULT) >= 0 &&
-                             memcmp(value, again, bytes) == 0;
+        const bool is_same =
+            is_ok && H5Tconvert(own, type, 1, again, background, H5P_DEFAULT) >= 0 &&
+            H5Tconvert(type, own, 1, again, background, H5P_DEFAULT) >= 0 &&
+            (memcmp(value, again, bytes) == 0 || (is_nan(own, value) && is_nan(own, again)));
         is_ok = is_ok && (!is_same || H5Pset_fill_value(to, own, value) >= 0);
         (void)H5Eclear2(H5E_DEFAULT); /* numbers that do not convert */
     }
