@@ -211,10 +211,7 @@ static slc_status time_case(bench *self, const char *what) {
     }
     for (int round = 0; round < self->n_rounds; round++) {
         for (int k = 0; k < (round < N_ROUNDS_UNSORTED ? 3 : 2); k++) {
-            const volatile int *cancel = self->options->run.cancel;
-            if (cancel != NULL && *cancel != 0) {
-                return SLC_FAIL(SLC_ERROR_INTERRUPTED, "interrupted");
-            }
+            SLC_TRY(slci_run_check_stop(&self->options->run));
             int64_t ns;
             SLC_TRY(time_copies(self, copies[k], n[k], &ns));
             best_ns[k] = slc_min_i64(best_ns[k], slc_max_i64(ns / n[k], 1));

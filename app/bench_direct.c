@@ -108,14 +108,7 @@ typedef struct place {
 } place;
 
 static slc_status tell(const bench *self, const char *stage) {
-    const slc_run_options *run = &self->options->run;
-    if (run->cancel != NULL && *run->cancel != 0) {
-        return SLC_FAIL(SLC_ERROR_INTERRUPTED, "interrupted");
-    }
-    if (run->progress != NULL) {
-        run->progress(run->progress_context, stage, "", 0, 1);
-    }
-    return SLC_OK;
+    return slci_run_tell(&self->options->run, stage, "", 0, 1);
 }
 
 static slci_bench_figure rate_figure(const bench *self, double pairs_per_s, double limit) {
@@ -394,8 +387,7 @@ static slc_status prepare(const bench *self, const bench_case *of, int64_t size,
     SLC_TRY(slci_bench_field_make(&request, &out->data));
     memcpy(out->pixel, out->data.peak, sizeof out->data.peak);
     for (int p = SLCI_BENCH_PEAKS; p < N_PIXELS; p++) {
-        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        out->pixel[p] = (int64_t)((state >> 20) % (uint64_t)(size * size));
+        out->pixel[p] = (int64_t)((slci_bench_random(&state) >> 20) % (uint64_t)(size * size));
     }
     return slci_bench_field_exact(&out->data, out->pixel, N_PIXELS, out->exact);
 }

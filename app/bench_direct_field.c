@@ -23,10 +23,14 @@ static const double flux_jy[SLCI_BENCH_PEAKS] = {1.0, 0.5, 0.25};
  * w c is largest. */
 static const double place[SLCI_BENCH_PEAKS][2] = {{0.3, 0.6}, {0.99, 0.98}, {0.02, 0.97}};
 
-/* Uniform in [-1, 1), the same numbers everywhere. */
-static double next_number(uint64_t *state) {
+uint64_t slci_bench_random(uint64_t *state) {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(int64_t)*state * 0x1p-63;
+    return *state;
+}
+
+/* Uniform in [-1, 1). */
+static double next_number(uint64_t *state) {
+    return (double)(int64_t)slci_bench_random(state) * 0x1p-63;
 }
 
 /* The direction of a pixel; *n1 is n - 1. */

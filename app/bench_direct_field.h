@@ -51,6 +51,9 @@ typedef struct slci_bench_field_data {
     int64_t peak[SLCI_BENCH_PEAKS]; /* pixels */
 } slci_bench_field_data;
 
+/* The next of a sequence that is the same everywhere; its low bits are poor. */
+uint64_t slci_bench_random(uint64_t *state);
+
 /* What is made is freed by slci_bench_field_free either way. SLC_ERROR_MEMORY. */
 SLC_MUST_USE slc_status slci_bench_field_make(const slci_bench_field_request *request,
                                               slci_bench_field_data *out);

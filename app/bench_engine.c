@@ -110,14 +110,6 @@ slc_status slci_bench_or_omit(slci_bench_result *result, slc_status status, cons
     return status;
 }
 
-static slc_status check_cancel(const bench *self) {
-    const volatile int *cancel = self->options->run.cancel;
-    if (cancel != NULL && *cancel != 0) {
-        return SLC_FAIL(SLC_ERROR_INTERRUPTED, "interrupted");
-    }
-    return SLC_OK;
-}
-
 static void say(const bench *self, const char *stage, double done) {
     const slc_run_options *run = &self->options->run;
     if (run->progress != NULL) {
@@ -188,7 +180,7 @@ typedef struct pair {
 static slc_status run_pair(bench *self, slci_copy_job *job, int n_repeats, pair *out) {
     pair best = {.engine_seconds = INFINITY, .loop_seconds = INFINITY};
     for (int i = 0; i < n_repeats; i++) {
-        SLC_TRY(check_cancel(self));
+        SLC_TRY(slci_run_check_stop(&self->options->run));
         slci_copy_result engine;
         SLC_TRY(slci_copy_job_run(job, &engine));
         if (engine.report.seconds_total < best.engine_seconds) {
@@ -354,7 +346,7 @@ static slc_status run_ram(bench *self, ram *memory) {
     double copy_seconds = INFINITY;
     (void)memset(memory->from, 1, (size_t)memory->bytes);
     for (int i = 0; i < self->n_repeats; i++) {
-        SLC_TRY(check_cancel(self));
+        SLC_TRY(slci_run_check_stop(&self->options->run));
         double seconds = 0;
         SLC_TRY(slci_loop_copy_ram(self->machine.pool, memory->from, memory->to, memory->bytes,
                                    &seconds));
@@ -518,9 +510,9 @@ static slc_status measure_all(bench *self) {
     SLC_TRY(measure_ram(self));
     SLC_TRY(measure_image(self));
     SLC_TRY(measure_converge(self));
-    SLC_TRY(check_cancel(self));
+    SLC_TRY(slci_run_check_stop(&self->options->run));
     SLC_TRY(measure_choice(self));
-    SLC_TRY(check_cancel(self));
+    SLC_TRY(slci_run_check_stop(&self->options->run));
     return measure_sparse(self);
 }
 

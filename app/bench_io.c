@@ -71,13 +71,7 @@ static double processor_seconds(void) {
 
 slc_status slci_bench_io_time(slci_bench_io_run *self, slci_bench_io_way way, void *context,
                               slci_bench_io_times *best) {
-    const slc_run_options *run = &self->options->run;
-    if (run->progress != NULL) {
-        run->progress(run->progress_context, "measuring", "", 0, 1);
-    }
-    if (run->cancel != NULL && *run->cancel != 0) {
-        return SLC_FAIL(SLC_ERROR_INTERRUPTED, "interrupted");
-    }
+    SLC_TRY(slci_run_tell(&self->options->run, "measuring", "", 0, 1));
     const double cpu_begin = processor_seconds();
     const int64_t begin_ns = slc_clock_ns();
     SLC_TRY(way(context));

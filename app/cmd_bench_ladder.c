@@ -31,15 +31,8 @@ typedef struct climb {
 /* ---- measuring -------------------------------------------------------------------------------- */
 
 static slc_status tell(const climb *self, int done) {
-    const slc_run_options *run = &self->request->run;
     const int total = self->steps->n_limits + self->steps->n_steps;
-    if (run->cancel != NULL && *run->cancel != 0) {
-        return SLC_FAIL(SLC_ERROR_INTERRUPTED, "interrupted");
-    }
-    if (run->progress != NULL) {
-        run->progress(run->progress_context, "climbing", "", done, total);
-    }
-    return SLC_OK;
+    return slci_run_tell(&self->request->run, "climbing", "", done, total);
 }
 
 static slc_status measure(climb *self) {

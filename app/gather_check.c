@@ -77,16 +77,10 @@ static slc_status check_block(const slci_gather_job *job, const list_block *bloc
 }
 
 static slc_status read_block(slci_gather_job *job, const list_block *block, void *buffer) {
-    const slc_run_options *run = &job->options->run;
     slc_box box = {.rank = job->list->shared_rank};
     void *const dst[] = {buffer};
-    if (run->cancel != NULL && *run->cancel != 0) {
-        return SLC_FAIL(SLC_ERROR_INTERRUPTED, "interrupted");
-    }
-    if (run->progress != NULL) {
-        run->progress(run->progress_context, "checking", "indices", (double)block->first,
-                      (double)job->result.n_index);
-    }
+    SLC_TRY(slci_run_tell(&job->options->run, "checking", "indices", (double)block->first,
+                          (double)job->result.n_index));
     box.origin[0] = block->first;
     box.extent[0] = block->n;
     box.extent[1] = box.rank > 1 ? block->n_coordinates : 0;

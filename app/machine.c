@@ -109,6 +109,24 @@ void slci_machine_close(slci_machine *machine) {
     *machine = (slci_machine){0};
 }
 
+/* ---- progress -------------------------------------------------------------------------------- */
+
+slc_status slci_run_check_stop(const slc_run_options *options) {
+    if (options->cancel != NULL && *options->cancel != 0) {
+        return SLC_FAIL(SLC_ERROR_INTERRUPTED, "interrupted");
+    }
+    return SLC_OK;
+}
+
+slc_status slci_run_tell(const slc_run_options *options, const char *stage, const char *thing,
+                         double done, double total) {
+    SLC_TRY(slci_run_check_stop(options));
+    if (options->progress != NULL) {
+        options->progress(options->progress_context, stage, thing, done, total);
+    }
+    return SLC_OK;
+}
+
 /* ---- outputs --------------------------------------------------------------------------------- */
 
 bool slci_run_may_replace(const slc_run_options *options, const char *path) {

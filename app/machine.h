@@ -53,6 +53,13 @@ int64_t slci_machine_held_bytes(const slci_machine *machine);
 int64_t slci_machine_left_bytes(const slci_machine *machine);
 int64_t slci_machine_ram_for(const slci_machine *machine, int64_t bytes);
 
+/* SLC_ERROR_INTERRUPTED when the caller wants the run to stop. */
+SLC_MUST_USE slc_status slci_run_check_stop(const slc_run_options *options);
+
+/* The same, and else says how far a stage is. */
+SLC_MUST_USE slc_status slci_run_tell(const slc_run_options *options, const char *stage,
+                                      const char *thing, double done, double total);
+
 /* Whether a run with these options may write its output `path` over a file: it was told so, or that
  * file is the same output, which the run that it resumes had given its name before it was killed. */
 bool slci_run_may_replace(const slc_run_options *options, const char *path);

@@ -352,7 +352,7 @@ static bool finish(const heap_check *check) {
     return check->why == NULL;
 }
 
-static bool is_sound(hid_t object, hid_t type, hid_t space) {
+static bool check_object(hid_t object, hid_t type, hid_t space) {
     heap_check check = {.fd = -1};
     if (type >= 0 && space >= 0 && !slci_h5_is_variable(type)) {
         return true;
@@ -371,10 +371,9 @@ static bool is_sound(hid_t object, hid_t type, hid_t space) {
     return finish(&check);
 }
 
-bool slci_h5_attribute_is_sound(hid_t attribute) {
-    const hid_t type = H5Aget_type(attribute);
-    const hid_t space = H5Aget_space(attribute);
-    const bool sound = is_sound(attribute, type, space);
+/* Closes type and space. */
+static bool is_sound(hid_t object, hid_t type, hid_t space) {
+    const bool sound = check_object(object, type, space);
     const hid_t reason = slci_h5_reason_keep(sound);
     (void)H5Sclose(space);
     (void)H5Tclose(type);
@@ -382,15 +381,12 @@ bool slci_h5_attribute_is_sound(hid_t attribute) {
     return sound;
 }
 
+bool slci_h5_attribute_is_sound(hid_t attribute) {
+    return is_sound(attribute, H5Aget_type(attribute), H5Aget_space(attribute));
+}
+
 bool slci_h5_dataset_is_sound(hid_t dataset) {
-    const hid_t type = H5Dget_type(dataset);
-    const hid_t space = H5Dget_space(dataset);
-    const bool sound = is_sound(dataset, type, space);
-    const hid_t reason = slci_h5_reason_keep(sound);
-    (void)H5Sclose(space);
-    (void)H5Tclose(type);
-    slci_h5_reason_restore(reason);
-    return sound;
+    return is_sound(dataset, H5Dget_type(dataset), H5Dget_space(dataset));
 }
 
 /* ---- objects ---------------------------------------------------------------------------------- */
