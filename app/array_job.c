@@ -37,22 +37,18 @@ void slci_array_close(slci_array *array) {
     *array = (slci_array){0};
 }
 
-/* The engine's own thread reads too, where it waits for the pool. */
-static int count_readers(const slci_machine *machine) {
-    return slc_pool_size(machine->pool) + 1;
+void slci_array_hold_reader(const slc_source *file, slci_machine *machine) {
+    slci_machine_hold_readers(machine, file, slc_h5_array_reader_bytes, "reading chunks");
 }
 
-void slci_array_hold_reader(const slc_source *file, slci_machine *machine) {
-    (void)slci_machine_hold(machine, slc_h5_array_reader_bytes(file, count_readers(machine)),
-                            "reading chunks");
+static int64_t slice_bytes(const slc_source *source, int n_threads) {
+    return n_threads * slc_source_slice_bytes(source);
 }
 
 void slci_array_hold(const slci_array *array, slci_machine *machine) {
     slci_array_hold_reader(array->file, machine);
     if (array->source != array->file) {
-        (void)slci_machine_hold(machine,
-                                count_readers(machine) * slc_source_slice_bytes(array->source),
-                                "slices");
+        slci_machine_hold_readers(machine, array->source, slice_bytes, "slices");
     }
 }
 

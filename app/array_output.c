@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "app/disk_room.h"
 #include "core/checked.h"
 
 /* Chunks under way may take this part of what is left of --ram, where fewer of them work too. */
@@ -30,7 +31,14 @@ static slc_status settle_chunks(slc_h5_array_output *file, const slc_array_form 
     }
     for (int d = 0; d < layout->rank; d++) {
         const int64_t wanted = form->n_chunk != 0 ? form->chunk[d] : file->chunk[d];
-        file->chunk[d] = slc_min_i64(wanted, slc_max_i64(layout->shape[d], 1));
+        const int64_t most = slc_max_i64(layout->shape[d], 1);
+        file->chunk[d] = slc_min_i64(wanted, most);
+        if (form->n_chunk != 0 && wanted > most) {
+            slc_log_note(file->log,
+                         "--chunk: %lld elements were asked for along dimension %d of the result, "
+                         "which has %lld: its chunks have as many",
+                         (long long)wanted, d, (long long)layout->shape[d]);
+        }
     }
     return SLC_OK;
 }
@@ -113,6 +121,20 @@ bool slci_array_output_shrink(slci_array_output *self, slci_machine *machine) {
     slc_budget_release(machine->budget, SLC_SPACE_HOST, self->held_bytes - bytes);
     self->held_bytes = bytes;
     return true;
+}
+
+/* ---- disk ------------------------------------------------------------------------------------- */
+
+slc_status slci_array_output_check_room(const slci_array_output *self, const slc_run_options *run,
+                                        slci_array_between between) {
+    const slc_h5_array_output *file = &self->file;
+    const int64_t bytes = slc_h5_array_is_filtered(file) ? 0 : slc_layout_bytes(&file->layout);
+    const slc_outfile_need outputs[] = {{file->path, bytes}, {file->path, between.bytes}};
+    slci_disk_need need = {.outputs = outputs, .n_outputs = between.is_on_disk ? 2 : 1};
+    if (!slc_checked_add(bytes, between.bytes, &need.journal_bytes)) {
+        need.journal_bytes = INT64_MAX;
+    }
+    return slci_check_room(run, &need);
 }
 
 /* ---- what is told of it ----------------------------------------------------------------------- */

@@ -54,6 +54,19 @@ void slci_array_output_add_to(const slci_array_output *self, slc_fingerprint *pr
 /* How it is stored, and what `sink` wrote; NULL: nothing yet. */
 slc_array_stored slci_array_output_stored(const slci_array_output *self, const slc_sink *sink);
 
+/* What lies between two passes of a job, which its checkpoint keeps too. */
+typedef struct slci_array_between {
+    int64_t bytes; /* 0: there is one pass */
+    bool is_on_disk;
+} slci_array_between;
+
+/* Before the file is made: that it, what lies between, and the run's checkpoint fit on the disk
+ * together (app/disk_room.h). How much filtered chunks take only the run can tell.
+ * SLC_ERROR_OUTPUT. */
+SLC_MUST_USE slc_status slci_array_output_check_room(const slci_array_output *self,
+                                                     const slc_run_options *run,
+                                                     slci_array_between between);
+
 /* The member "output" of the statistics, and a line of the plan. `bytes` are those of the elements. */
 void slci_stats_stored(slci_json *json, const slc_array_stored *stored, int64_t bytes);
 void slci_stats_filter_line(FILE *out, const slc_array_stored *stored);

@@ -273,8 +273,8 @@ static slc_status open_bench(bench *self) {
     SLC_TRY(slc_budget_reserve(self->machine.budget, SLC_SPACE_HOST, STAGE_BYTES, "staging"));
     self->stage_bytes = STAGE_BYTES;
     SLC_TRY(slc_pinned_allocate(device, STAGE_BYTES, &self->stage));
-    SLC_TRY(slc_event_create(device, &self->begin));
-    SLC_TRY(slc_event_create(device, &self->end));
+    SLC_TRY(slc_event_create_timed(device, &self->begin));
+    SLC_TRY(slc_event_create_timed(device, &self->end));
     return slc_stream_create(device, &self->stream);
 }
 

@@ -13,7 +13,6 @@
 #include "app/bench_direct_job.h"
 #include "app/bench_direct_run.h"
 #include "core/checked.h"
-#include "core/constants.h"
 #include "core/print.h"
 #include "kernels/cublas_rate.h"
 #include "kernels/direct_pair.h"
@@ -62,18 +61,12 @@ typedef struct bench_case {
     double host_goal; /* share of the limit; 0: none */
 } bench_case;
 
-/* Largest baselines of 36 km at 21 cm; of 31 km at 2.7 m, as in SKA-low's inner arms; of 2.9 km at
- * 1.65 m. */
-#define VLA_A "vla-d", 35.0, 1.4e9, 8.0, 0.2, 0.0
-#define SKA_LOW "meerkat", 4.0, 1.1e8, 4.0, 0.1, 5.0 * SLC_DEGREE_RAD
-#define MWA(degrees) "mwa", 1.0, 1.82e8, 4.0, 0.1, (degrees)*SLC_DEGREE_RAD
-
 static const bench_case cases[] = {
-    {{"VLA-A L band", VLA_A}, 1e-6, 3e13, GOAL_HOST},
-    {{"VLA-A L band to 1e-3", VLA_A}, 1e-3, 5e13, 0},
-    {{"SKA-low 5 degrees", SKA_LOW}, 1e-6, 2e13, 0},
-    {{"MWA 34 degrees", MWA(34.0)}, 1e-6, 1.3e13, 0},
-    {{"MWA 70 degrees", MWA(70.0)}, 1e-6, 0, 0},
+    {{"VLA-A L band", SLCI_BENCH_VLA_A}, 1e-6, 3e13, GOAL_HOST},
+    {{"VLA-A L band to 1e-3", SLCI_BENCH_VLA_A}, 1e-3, 5e13, 0},
+    {{"SKA-low 5 degrees", SLCI_BENCH_SKA_LOW}, 1e-6, 2e13, 0},
+    {{"MWA 34 degrees", SLCI_BENCH_MWA(34.0)}, 1e-6, 1.3e13, 0},
+    {{"MWA 70 degrees", SLCI_BENCH_MWA(70.0)}, 1e-6, 0, 0},
 };
 
 typedef struct bench {
@@ -205,9 +198,9 @@ static double limit_of(const bench *self, const measured *kernel) {
             const slc_direct_tile tile = slc_direct_tile_get(setup, ty, tx);
             const int64_t rows = slc_min_i64(setup->tile_pixels, setup->geometry.ny - tile.y0);
             const int64_t columns = slc_min_i64(setup->tile_pixels, setup->geometry.nx - tile.x0);
-            const int products = tile.n_terms + (setup->n_products > 0 ? setup->n_products : 1);
             if (tile.method == SLC_DIRECT_PRODUCT) {
-                seconds += (double)(rows * columns) * products * least_seconds(&self->product);
+                seconds +=
+                    (double)(rows * columns) * tile.n_products * least_seconds(&self->product);
             } else if (tile.method != SLC_DIRECT_SKIP) {
                 seconds += (double)(rows * columns) * least_seconds(&self->pair);
             }
@@ -217,26 +210,6 @@ static double limit_of(const bench *self, const measured *kernel) {
 }
 
 /* ---- kernels ----------------------------------------------------------------------------------- */
-
-/* As the planner chooses, with the product kernel where this device has one; or without it. */
-static slc_status choose(const bench *self, const place *at, bool may_multiply,
-                         slc_direct_setup *out) {
-    const slc_device_limits *limits = &self->machine.limits;
-    const slc_direct_unit unit = slc_direct_unit_get(limits->compute_capability);
-    const slc_direct_request request = {.device = self->machine.device->kind,
-                                        .geometry = at->data.geometry,
-                                        .survey = at->data.survey,
-                                        .n_channels = 1,
-                                        .epsilon = at->of->epsilon,
-                                        .n_parts = 1,
-                                        .has_fast_double = limits->has_fast_double,
-                                        .unit = may_multiply ? unit : SLC_DIRECT_UNIT_NONE};
-    SLC_TRY(slc_direct_choose(&request, out));
-    if (!self->is_card && !may_multiply) {
-        out->max_terms = -1;
-    }
-    return SLC_OK;
-}
 
 static void weigh_errors(const place *at, const double *sums, measured *kernel) {
     double differences = 0.0;
@@ -259,7 +232,7 @@ static slc_status measure_kernel(const bench *self, const place *at, bool may_mu
     double sums[N_PIXELS];
     double seconds = 0.0;
     memset(out, 0, sizeof *out);
-    SLC_TRY(choose(self, at, may_multiply, &out->setup));
+    SLC_TRY(slci_bench_field_choose(&at->data, at->of->epsilon, may_multiply, &out->setup));
     slc_direct_summarise(&out->setup, &out->summary);
     const slci_direct_run_request request = {.machine = &self->machine,
                                              .setup = &out->setup,

@@ -9,6 +9,7 @@
 #define SLC_APP_BENCH_DIRECT_FIELD_H
 
 #include "app/machine.h"
+#include "core/constants.h"
 #include "kernels/direct.h"
 
 #ifdef __cplusplus
@@ -24,6 +25,12 @@ typedef struct slci_bench_field {
     double zenith_rad; /* how far south of the zenith the phase centre culminates */
     double field_rad; /* width of the picture; 0: three pixels per fringe of the longest baseline */
 } slci_bench_field;
+
+/* Fields that the benchmarks share, without their names. Largest baselines of 36 km at 21 cm; of 31
+ * km at 2.7 m, as in SKA-low's inner arms; of 2.9 km at 1.65 m. */
+#define SLCI_BENCH_VLA_A "vla-d", 35.0, 1.4e9, 8.0, 0.2, 0.0
+#define SLCI_BENCH_SKA_LOW "meerkat", 4.0, 1.1e8, 4.0, 0.1, 5.0 * SLC_DEGREE_RAD
+#define SLCI_BENCH_MWA(degrees) "mwa", 1.0, 1.82e8, 4.0, 0.1, (degrees)*SLC_DEGREE_RAD
 
 /* Points in the sky, each on a pixel's centre, so that the sum is coherent there. */
 #define SLCI_BENCH_PEAKS 3
@@ -58,6 +65,11 @@ uint64_t slci_bench_random(uint64_t *state);
 SLC_MUST_USE slc_status slci_bench_field_make(const slci_bench_field_request *request,
                                               slci_bench_field_data *out);
 void slci_bench_field_free(slci_bench_field_data *data);
+
+/* The kernel's numbers as the planner chooses them, with the product kernel where this device has
+ * one and `may_multiply`. */
+SLC_MUST_USE slc_status slci_bench_field_choose(const slci_bench_field_data *data, double epsilon,
+                                                bool may_multiply, slc_direct_setup *out);
 
 /* The sums in double at pixels [n_pixels], j · size + i each, not divided by the weights. */
 SLC_MUST_USE slc_status slci_bench_field_exact(const slci_bench_field_data *data,

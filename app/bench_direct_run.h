@@ -1,6 +1,4 @@
-/* One picture by the direct kernel, by hand: everything in device memory, one engine tile, the kernel
- * timed by events on its stream; and some of its pixels. No engine, so nothing but the kernel's own
- * time. Internal to app.
+/* One picture by the direct kernel alone, as one engine tile; and some of its pixels. Internal to app.
  *
  *     const slci_direct_run_request request = {.machine = &machine, .setup = &setup, .data = &data,
  *                                              .repeats = 5, .pixels = pixels, .n_pixels = n};

@@ -23,13 +23,14 @@ typedef struct slci_bench_options {
     bool is_quick;          /* an eighth of the bytes, once instead of three times */
     int64_t array_bytes;    /* of what `bench io` measures with; 0: its own choice */
     int64_t n_visibilities; /* of the job that `bench direct` times; 0: its own choice */
+    bool tunes;             /* `bench direct` measures how its kernels' work is divided best */
 } slci_bench_options;
 
 /* Both in the same unit; more is better. */
 typedef struct slci_bench_figure {
     char what[64];
     char limit_is[64]; /* what the limit is, for people */
-    char note[128];    /* what else is to be known; "": nothing */
+    char note[256];    /* what else is to be known; "": nothing */
     char unit[12];
     double measured, limit;
     double goal;   /* of measured / limit; 0: none is set */

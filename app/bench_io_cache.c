@@ -11,7 +11,7 @@
 
 #define CHUNK_BYTES ((int64_t)2 << 20)
 #define ELEMENT_BYTES 8
-#define N_ROUNDS 3
+#define N_ROUNDS 2
 
 /* How long one thread decodes for one round. */
 #define ROUND_NS 40000000
@@ -49,30 +49,28 @@ static slc_status encode(const slci_bench_io_run *self, const slci_chunk_pipelin
 static slc_status time_round(slc_pool *pool, int64_t n_threads, decoding *one, double *best) {
     const int64_t begin_ns = slc_clock_ns();
     SLC_TRY(slc_pool_for(pool, n_threads, decode, one));
-    *best = fmin(*best, (double)(slc_clock_ns() - begin_ns));
+    const double ns = (double)(slc_clock_ns() - begin_ns);
+    *best = fmin(*best, ns / (double)one->n_repeats);
     return SLC_OK;
 }
 
 /* The first decoding of each thread makes its memory, and says how often a round repeats it. */
-static slc_status run(slc_pool *pool, decoding *one, double *share) {
+static slc_status run(slc_pool *pool, decoding *one, slci_bench_io_cache *in_cache) {
     const int64_t n_threads = slc_pool_size(pool);
-    double single = INFINITY;
-    double all = INFINITY;
+    double first = INFINITY;
     one->n_repeats = 1;
-    SLC_TRY(time_round(pool, n_threads, one, &single));
-    SLC_TRY(time_round(pool, 1, one, &single));
-    one->n_repeats = 1 + (int64_t)(ROUND_NS / single);
-    single = INFINITY;
+    SLC_TRY(time_round(pool, n_threads, one, &first));
+    SLC_TRY(time_round(pool, 1, one, &first));
+    one->n_repeats = 1 + (int64_t)(ROUND_NS / first);
     for (int k = 0; k < N_ROUNDS; k++) {
-        SLC_TRY(time_round(pool, 1, one, &single));
-        SLC_TRY(time_round(pool, n_threads, one, &all));
+        SLC_TRY(time_round(pool, 1, one, &in_cache->single_ns));
+        SLC_TRY(time_round(pool, n_threads, one, &in_cache->all_ns));
     }
-    *share = single / all;
     return SLC_OK;
 }
 
 slc_status slci_bench_io_in_cache(slci_bench_io_run *self, const slci_bench_io_kind *kind,
-                                  double *share) {
+                                  slci_bench_io_cache *in_cache) {
     const int n_threads = slc_pool_size(self->machine.pool);
     slci_chunk_pipeline pipeline;
     slci_h5_filter_pipeline(&kind->filter, CHUNK_BYTES, ELEMENT_BYTES, &pipeline);
@@ -88,7 +86,7 @@ slc_status slci_bench_io_in_cache(slci_bench_io_run *self, const slci_bench_io_k
         status = slci_chunk_decoder_create(&pipeline, &one.decoder[k]);
     }
     if (status == SLC_OK) {
-        status = run(self->machine.pool, &one, share);
+        status = run(self->machine.pool, &one, in_cache);
     }
     for (int k = 0; k < n_threads && one.decoder != NULL; k++) {
         slci_chunk_decoder_destroy(one.decoder[k]);

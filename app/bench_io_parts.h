@@ -87,10 +87,15 @@ SLC_MUST_USE slc_status slci_bench_io_read(slci_bench_io_run *self, const slci_b
 SLC_MUST_USE slc_status slci_bench_io_verify(slci_bench_io_run *self, const char *path,
                                              int64_t n_rows);
 
-/* How much faster all threads decode than one, divided by their number, where all of it stays in their
- * caches: app/bench_io_cache.c. SLC_ERROR_MEMORY. */
+/* How long one thread takes for its chunk, and all threads for one each, where all of it stays in
+ * their caches: the best of some rounds, which are taken in turns, and of those before. `in_cache`
+ * begins with INFINITY twice. SLC_ERROR_MEMORY. In app/bench_io_cache.c. */
+typedef struct slci_bench_io_cache {
+    double single_ns, all_ns;
+} slci_bench_io_cache;
 SLC_MUST_USE slc_status slci_bench_io_in_cache(slci_bench_io_run *self,
-                                               const slci_bench_io_kind *kind, double *share);
+                                               const slci_bench_io_kind *kind,
+                                               slci_bench_io_cache *in_cache);
 
 /* Statistics of the file at hand beside a user's own loop: app/bench_io_stats.c. */
 SLC_MUST_USE slc_status slci_bench_io_stats(slci_bench_io_run *self,

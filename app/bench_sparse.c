@@ -53,8 +53,8 @@ static slc_status open_array(mapped_array *self, int64_t bytes) {
     SLC_TRY(slc_mapped_allocate(device, bytes, &self->mapped));
     SLC_TRY(slc_device_allocate(device, unit, &self->d_sum));
     SLC_TRY(slc_stream_create(device, &self->stream));
-    SLC_TRY(slc_event_create(device, &self->begin));
-    SLC_TRY(slc_event_create(device, &self->end));
+    SLC_TRY(slc_event_create_timed(device, &self->begin));
+    SLC_TRY(slc_event_create_timed(device, &self->end));
     return slc_stream_set(self->stream, self->d_sum, 0, (int64_t)sizeof(uint32_t));
 }
 

@@ -20,7 +20,7 @@ typedef struct bench_arguments {
     slci_run_arguments run;
     const char *folder;     /* NULL: the default */
     const char *chart_path; /* NULL: none */
-    bool is_quick, is_json;
+    bool is_quick, is_json, tunes;
     int64_t array_bytes, n_visibilities; /* 0: the default */
     slci_words operands;
 } bench_arguments;
@@ -67,8 +67,9 @@ static const benchmark benchmarks[N_BENCHMARKS] = {
         {"engine", slci_bench_engine,
          "usage: sluice bench engine [options]\n\n"
          "Measures what the engine reaches on this machine: copies through tiles, between RAM and\n"
-         "RAM, what it adds to a loop written by hand, small tiles, imaging, elements read where\n"
-         "they lie; each figure beside the machine's own limit, measured in the same run.\n",
+         "RAM, what it adds to a loop written by hand, small tiles, imaging, and elements read\n"
+         "where they lie in host memory; each figure beside the machine's own limit, measured in\n"
+         "the same run.\n",
          "an eighth of the bytes, a fourth of the arrays that are gathered from, once instead "
          "of three times"},
     [COPY] =
@@ -100,11 +101,14 @@ static const benchmark benchmarks[N_BENCHMARKS] = {
 
 static const char bench_usage[] =
     "usage: sluice bench engine|copy|io|direct|ladder [options]\n\n"
-    "Measures what the engine, strided copies and transposes, HDF5 archives read and written, the\n"
-    "direct imaging kernels, or the steps from a plain to a fast direct transform\n"
-    "(examples/ladder) reach on this machine, each figure beside the machine's own limit or what\n"
-    "one would use instead, measured in the same run. sluice bench io --help says what holds for\n"
-    "io, and so on.\n";
+    "Measures what Sluice reaches on this machine, each figure beside the machine's own limit, or\n"
+    "what one would use instead, measured in the same run:\n\n"
+    "  engine  tiles streamed through the device\n"
+    "  copy    strided copies and transposes\n"
+    "  io      HDF5 archives read and written\n"
+    "  direct  the kernels of direct imaging\n"
+    "  ladder  the steps from a plain to a fast direct transform (examples/ladder)\n\n"
+    "sluice bench io --help says what holds for io, and so on.\n";
 
 #define QUICK "quick"
 #define OF(number) (1U << (number))
@@ -136,6 +140,11 @@ static const bench_arg bench_args[] = {
       "visibilities of the whole job that direct times (default: as many as its kernel takes 8 s "
       "for on a card, 2 s on the host, a fourth of that with --quick)",
       FIELD(n_visibilities), parse_visibilities, NULL}},
+    {OF(DIRECT),
+     {"tune", 0, NULL,
+      "measure instead how the kernels' work is divided best on this machine, and what the model's "
+      "choice loses by it",
+      FIELD(tunes), NULL, NULL}},
     {OF(LADDER),
      {"chart", 0, "FILE", "write what ladder measures as a bar chart too, a PNG (default: none)",
       FIELD(chart_path), slci_arg_text, NULL}},
@@ -276,6 +285,12 @@ static slc_status check_options(const bench_arguments *arguments, const benchmar
     if (arguments->n_visibilities > 0 && chosen != &benchmarks[DIRECT]) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "--vis: only sluice bench direct has visibilities");
     }
+    if (arguments->tunes && chosen != &benchmarks[DIRECT]) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--tune: only sluice bench direct has kernels to tune");
+    }
+    if (arguments->tunes && arguments->n_visibilities > 0) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--vis: with --tune no whole job is timed");
+    }
     return SLC_OK;
 }
 
@@ -314,7 +329,8 @@ static slc_status run_bench(slci_program *program, void *target) {
                                   .folder = folder,
                                   .is_quick = arguments->is_quick,
                                   .array_bytes = arguments->array_bytes,
-                                  .n_visibilities = arguments->n_visibilities};
+                                  .n_visibilities = arguments->n_visibilities,
+                                  .tunes = arguments->tunes};
     options.run.cache_folder = NULL; /* limits are measured in the same run */
     slci_bench_result result;
     SLC_TRY(chosen->run(&options, &result));

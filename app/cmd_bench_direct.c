@@ -3,6 +3,7 @@
 #include "app/cmd_bench_direct.h"
 
 #include "app/bench_direct.h"
+#include "app/bench_direct_tune.h"
 #include "app/cmd_ladder.h"
 
 static slc_status measure_limit(const slci_climb *climb, const ladder_step *step,
@@ -38,5 +39,6 @@ done:
 }
 
 slc_status slci_cmd_bench_direct(const slci_bench_options *options, slci_bench_result *out) {
-    return slci_bench_direct(options, measure_peers, out);
+    return options->tunes ? slci_bench_direct_tune(options, out)
+                          : slci_bench_direct(options, measure_peers, out);
 }

@@ -94,13 +94,11 @@ slc_status slci_side_file_write(const slci_side_file *file, slci_side_writer wri
         return write_into(file->path, file, writer, context);
     }
     slc_outfile out = {.temporary_path = ""};
-    const char *path = NULL;
     slc_status status = SLC_OK;
     SLC_TRY_GOTO(done, slc_outfile_begin(file->path, file->overwrite, &out));
     SLC_TRY_GOTO(done, write_into(out.temporary_path, file, writer, context));
     SLC_TRY_GOTO(done, slc_outfile_prepare(&out));
-    path = out.temporary_path;
-    SLC_TRY_GOTO(done, slc_checkpoint_settle(file->checkpoint, &path, 1));
+    SLC_TRY_GOTO(done, slc_checkpoint_settle_beside(file->checkpoint, out.temporary_path));
     SLC_TRY_GOTO(done, slc_outfile_commit(&out));
 done:
     slc_outfile_abandon(&out);

@@ -149,8 +149,10 @@ static void fill_page(const gather_arguments *arguments, const slc_gather_result
     slci_page_add(page, "data", "%s", result->why);
 }
 
-static slc_status report(slci_program *program, gather_arguments *arguments,
-                         const slc_gather_result *result) {
+static slc_status deliver(void *context, slc_checkpoint *checkpoint, const void *delivered) {
+    gather_arguments *arguments = context;
+    const slc_gather_result *result = delivered;
+    slci_program *program = arguments->program;
     slci_run_arguments *run = &arguments->run;
     const char *names[SLC_MAX_AXES];
     for (int a = 0; a < SLC_MAX_AXES; a++) {
@@ -163,7 +165,7 @@ static slc_status report(slci_program *program, gather_arguments *arguments,
     slci_progress_finish(&program->progress);
     SLC_TRY_GOTO(done, slc_gather_stats_json(result, &json));
     fill_page(arguments, result, names, &run->page);
-    SLC_TRY_GOTO(done, slci_run_end(run, json));
+    SLC_TRY_GOTO(done, slci_run_end(run, checkpoint, json));
     if (run->options.dry_run) {
         SLC_TRY_GOTO(done, slc_gather_plan_text(result, &plan));
     } else {
@@ -174,11 +176,6 @@ done:
     free(json);
     free(plan);
     return status;
-}
-
-static slc_status deliver(void *context, const void *result) {
-    gather_arguments *arguments = context;
-    return report(arguments->program, arguments, result);
 }
 
 static slc_status run_gather(slci_program *program, void *target) {

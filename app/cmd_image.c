@@ -184,6 +184,12 @@ static const slci_arg image_args[] = {
      FIELD(options.vis.conjugate), NULL, NULL},
     {"phase-centre", 0, "NAME", "which one, where a file has several (default: the only one)",
      FIELD(options.vis.phase_centre), slci_arg_text, NULL},
+    {.help = "Speed"},
+    {"tune", 0, NULL,
+     "before the run, measure how its kernels' work is divided best on this machine, and keep it "
+     "in the user's cache for later runs of this shape; the result does not depend on it (default: "
+     "as an earlier --tune found, else by a model)",
+     FIELD(options.tunes), NULL, NULL},
 };
 
 static const char image_usage[] =
@@ -320,7 +326,7 @@ static slc_status check_ram(const slc_image_result *result) {
 }
 
 static slc_status report(slci_program *program, const image_arguments *arguments,
-                         const slc_image_result *result) {
+                         slc_checkpoint *checkpoint, const slc_image_result *result) {
     const slci_run_arguments *run = &arguments->run;
     char *json = NULL;
     char *plan = NULL;
@@ -328,7 +334,7 @@ static slc_status report(slci_program *program, const image_arguments *arguments
     slc_status status = SLC_OK;
     slci_progress_finish(&program->progress);
     SLC_TRY_GOTO(done, slc_image_stats_json(result, &json));
-    SLC_TRY_GOTO(done, slci_run_end(run, json));
+    SLC_TRY_GOTO(done, slci_run_end(run, checkpoint, json));
     if (run->options.dry_run) {
         SLC_TRY_GOTO(done, slc_image_plan_text(result, &plan));
     } else {
@@ -354,14 +360,14 @@ typedef struct image_run {
     slci_image_page page;
 } image_run;
 
-static slc_status deliver(void *context, const void *result) {
+static slc_status deliver(void *context, slc_checkpoint *checkpoint, const void *result) {
     image_run *self = context;
     image_arguments *arguments = self->arguments;
     if (slci_run_wants_page(&arguments->run)) {
         SLC_TRY(
             slci_image_page_fill(&self->page, &arguments->options, result, &arguments->run.page));
     }
-    return report(self->program, arguments, result);
+    return report(self->program, arguments, checkpoint, result);
 }
 
 static slc_status run_image(slci_program *program, void *target) {

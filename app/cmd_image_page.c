@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app/cmd_run.h"
+#include "app/image_tune.h"
 #include "core/checked.h"
 #include "core/constants.h"
 #include "core/print.h"
@@ -187,6 +188,11 @@ static void add_facts(const slc_image_options *options, const slc_image_result *
     slci_page_add(page, "error", "at most %g of the largest value any pixel could have",
                   meta->epsilon);
     slci_page_add(page, "kernels", "%s", result->kernel_why);
+    for (int i = 0; i < result->tuning.n; i++) {
+        char split[SLCI_IMAGE_SPLIT_BYTES];
+        slci_image_format_split(&result->tuning.launch[i], split);
+        slci_page_add(page, i == 0 ? "division of work" : "", "%s", split);
+    }
     if (result->pairs_per_second > 0) {
         slci_format_number(result->pairs_per_second, 3, text);
         slci_page_add(page, "pairs a second", "%s", text);

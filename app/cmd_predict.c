@@ -115,8 +115,10 @@ static void fill_page(const predict_arguments *arguments, const slc_predict_resu
     }
 }
 
-static slc_status report(slci_program *program, predict_arguments *arguments,
-                         const slc_predict_result *result) {
+static slc_status deliver(void *context, slc_checkpoint *checkpoint, const void *delivered) {
+    predict_arguments *arguments = context;
+    const slc_predict_result *result = delivered;
+    slci_program *program = arguments->program;
     slci_run_arguments *run = &arguments->run;
     char *json = NULL;
     char *plan = NULL;
@@ -125,7 +127,7 @@ static slc_status report(slci_program *program, predict_arguments *arguments,
     slci_progress_finish(&program->progress);
     SLC_TRY_GOTO(done, slc_predict_stats_json(result, &json));
     fill_page(arguments, result, &run->page);
-    SLC_TRY_GOTO(done, slci_run_end(run, json));
+    SLC_TRY_GOTO(done, slci_run_end(run, checkpoint, json));
     if (run->options.dry_run) {
         SLC_TRY_GOTO(done, slc_predict_plan_text(result, &plan));
     } else {
@@ -136,11 +138,6 @@ done:
     free(json);
     free(plan);
     return status;
-}
-
-static slc_status deliver(void *context, const void *result) {
-    predict_arguments *arguments = context;
-    return report(arguments->program, arguments, result);
 }
 
 static slc_status run_predict(slci_program *program, void *target) {

@@ -118,8 +118,18 @@ static void fill_page(const slci_rewrite_arguments *arguments, const slc_rewrite
                   last > 0 ? "; plan and times are the second one's" : "");
 }
 
-static slc_status report(slci_program *program, slci_rewrite_arguments *arguments,
-                         const slc_rewrite_result *result) {
+/* The command and what its line says: what slci_command_run hands back. */
+typedef struct rewrite_target {
+    slci_rewrite_arguments arguments; /* first: the options' target */
+    const slci_rewrite_command *command;
+    slci_program *program;
+} rewrite_target;
+
+static slc_status deliver(void *context, slc_checkpoint *checkpoint, const void *delivered) {
+    rewrite_target *self = context;
+    slci_rewrite_arguments *arguments = &self->arguments;
+    slci_program *program = self->program;
+    const slc_rewrite_result *result = delivered;
     slci_run_arguments *run = &arguments->run;
     const char *names[SLC_MAX_AXES];
     for (int a = 0; a < SLC_MAX_AXES; a++) {
@@ -132,7 +142,7 @@ static slc_status report(slci_program *program, slci_rewrite_arguments *argument
     slci_progress_finish(&program->progress);
     SLC_TRY_GOTO(done, slc_rewrite_stats_json(result, &json));
     fill_page(arguments, result, names, &run->page);
-    SLC_TRY_GOTO(done, slci_run_end(run, json));
+    SLC_TRY_GOTO(done, slci_run_end(run, checkpoint, json));
     if (run->options.dry_run) {
         SLC_TRY_GOTO(done, slc_rewrite_plan_text(result, &plan));
     } else {
@@ -143,18 +153,6 @@ done:
     free(json);
     free(plan);
     return status;
-}
-
-/* The command and what its line says: what slci_command_run hands back. */
-typedef struct rewrite_target {
-    slci_rewrite_arguments arguments; /* first: the options' target */
-    const slci_rewrite_command *command;
-    slci_program *program;
-} rewrite_target;
-
-static slc_status deliver(void *context, const void *result) {
-    rewrite_target *self = context;
-    return report(self->program, &self->arguments, result);
 }
 
 static slc_status run_rewrite(slci_program *program, void *target) {

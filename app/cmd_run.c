@@ -52,8 +52,10 @@ static slc_status parse_file(const char *text, void *field) {
 }
 
 static slc_status parse_checkpoint(const char *text, void *field) {
-    slci_checkpoint_names *names = field;
+    slci_run_arguments *run = field;
+    slci_checkpoint_names *names = &run->checkpoint;
     SLC_TRY(parse_file(text, &names->path));
+    run->options.checkpoint_path = names->path;
     const int length = snprintf(names->journal, sizeof names->journal, "%s.journal", text);
     if (length < 0 || (size_t)length >= sizeof names->journal) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s...' is too long a name: at most %zu bytes work",
@@ -112,7 +114,7 @@ static const slci_arg run_args[] = {
     {"checkpoint", 0, "FILE",
      "keep in FILE and FILE.journal what is done, so that a run that was stopped or killed can go "
      "on (default: none)",
-     FIELD(checkpoint), parse_checkpoint, NULL},
+     0, parse_checkpoint, NULL},
     {"every", 0, "TIME", "time between two checkpoints, such as 30s or 5min (default: 60s)",
      FIELD(options.checkpoint_seconds), parse_seconds, NULL},
     {"resume", 0, NULL,
@@ -157,21 +159,25 @@ static bool takes_stdout(const slci_run_arguments *run) {
     return run->stats_path != NULL && strcmp(run->stats_path, "-") == 0;
 }
 
-static void list_files(const slci_run_arguments *run, slci_side_file files[N_SIDE_FILES]) {
+/* Those that the run before had written, which this one resumes, may be replaced. */
+static void list_files(const slci_run_arguments *run, slc_checkpoint *checkpoint,
+                       slci_side_file files[N_SIDE_FILES]) {
     const char *stats = takes_stdout(run) ? NULL : run->stats_path;
     const char *const options[N_SIDE_FILES] = {"--stats", "--trace", "--report"};
     const char *const paths[N_SIDE_FILES] = {stats, run->trace_path, run->report_path};
     for (int i = 0; i < N_SIDE_FILES; i++) {
+        const bool may_replace = paths[i] != NULL && slci_run_may_replace(&run->options, paths[i]);
         files[i] = (slci_side_file){.option = options[i],
                                     .path = paths[i],
-                                    .overwrite = run->options.overwrite,
+                                    .overwrite = may_replace,
+                                    .checkpoint = checkpoint,
                                     .cancel = run->options.cancel};
     }
 }
 
 void slci_run_list_files(const slci_run_arguments *run, const char **names) {
     slci_side_file files[N_SIDE_FILES];
-    list_files(run, files);
+    list_files(run, NULL, files);
     for (int i = 0; i < N_SIDE_FILES; i++) {
         names[i] = files[i].path;
     }
@@ -193,7 +199,7 @@ static slc_status check_checkpoint(const slci_run_arguments *run) {
 slc_status slci_run_check(const slci_run_arguments *run) {
     SLC_TRY(check_checkpoint(run));
     slci_side_file files[N_SIDE_FILES];
-    list_files(run, files);
+    list_files(run, NULL, files);
     for (int i = 0; i < N_SIDE_FILES; i++) {
         if (files[i].path != NULL) {
             SLC_TRY(slci_side_file_check(&files[i]));
@@ -262,7 +268,6 @@ slc_status slci_run_begin(slci_program *program, slci_run_arguments *run) {
     slc_log_detail(&program->log, "--vram %lld --ram %lld --threads %d",
                    (long long)options->vram_bytes, (long long)options->ram_bytes,
                    options->n_threads);
-    options->checkpoint_path = run->checkpoint.path;
     options->probes = !run->no_probe;
     options->cache_folder = find_cache_folder(run);
     options->log = &program->log;
@@ -308,9 +313,10 @@ static void settle_trace(const slci_run_arguments *run) {
     }
 }
 
-slc_status slci_run_end(const slci_run_arguments *run, const char *json) {
+slc_status slci_run_end(const slci_run_arguments *run, slc_checkpoint *checkpoint,
+                        const char *json) {
     slci_side_file files[N_SIDE_FILES];
-    list_files(run, files);
+    list_files(run, checkpoint, files);
     if (files[0].path != NULL) {
         SLC_TRY(slci_side_file_write(&files[0], write_json, json));
     }

@@ -62,8 +62,10 @@ void slci_run_list_files(const slci_run_arguments *run, const char **names);
 /* Fills in budgets, threads, trace and whom to tell. */
 SLC_MUST_USE slc_status slci_run_begin(slci_program *program, slci_run_arguments *run);
 
-/* Writes what was asked for beside the result; `json` are the statistics. */
-SLC_MUST_USE slc_status slci_run_end(const slci_run_arguments *run, const char *json);
+/* Writes what was asked for beside the result; `json` are the statistics. The run's checkpoint (NULL:
+ * none) is told of the files. */
+SLC_MUST_USE slc_status slci_run_end(const slci_run_arguments *run, slc_checkpoint *checkpoint,
+                                     const char *json);
 
 /* The page's lines of memory, from what the run used and might use. */
 void slci_page_set_memory(slci_page *page, const slc_run_memory *memory);

@@ -253,42 +253,41 @@ static slc_status say(const stats_arguments *arguments, const char *text) {
     return slci_run_say(&loud, &arguments->run, text);
 }
 
-static slc_status deliver(void *context, slc_checkpoint *checkpoint,
-                          const slc_stats_result *result) {
-    stats_arguments *arguments = context;
+/* The results, or the plan: after --dry-run --json the object that --stats would write, since --json
+ * promises one. */
+static slc_status print(const stats_arguments *arguments, const slc_stats_result *result,
+                        const char *json) {
     char *text = NULL;
-    slci_progress_finish(&arguments->program->progress);
-    SLC_TRY(write_picture(arguments, checkpoint, result));
-    SLC_TRY(arguments->is_json ? slc_stats_json(&arguments->options, result, &text)
-                               : slc_stats_text(&arguments->options, result, &text));
+    if (arguments->run.options.dry_run && arguments->is_json) {
+        return say(arguments, json);
+    }
+    SLC_TRY(arguments->run.options.dry_run ? slc_stats_plan_text(result, &text)
+            : arguments->is_json           ? slc_stats_json(&arguments->options, result, &text)
+                                           : slc_stats_text(&arguments->options, result, &text));
     const slc_status status = say(arguments, text);
     free(text);
     return status;
 }
 
-static slc_status report(stats_arguments *arguments, const slc_stats_result *result) {
-    slci_run_arguments *run = &arguments->run;
+static slc_status deliver(void *context, slc_checkpoint *checkpoint, const void *delivered) {
+    stats_arguments *arguments = context;
+    const slc_stats_result *result = delivered;
     const char *names[SLC_MAX_AXES];
     for (int a = 0; a < SLC_MAX_AXES; a++) {
         names[a] = result->axis_names[a];
     }
     char *json = NULL;
-    char *text = NULL;
     slc_status status = SLC_OK;
     slci_progress_finish(&arguments->program->progress);
     SLC_TRY_GOTO(done, slc_stats_run_json(result, &json));
-    fill_page(arguments, result, names, &run->page);
-    SLC_TRY_GOTO(done, slci_run_end(run, json));
-    if (run->options.dry_run && arguments->is_json) {
-        status =
-            say(arguments, json); /* one object, as --json promises: what --stats would write */
-    } else if (run->options.dry_run) {
-        SLC_TRY_GOTO(done, slc_stats_plan_text(result, &text));
-        status = say(arguments, text);
+    SLC_TRY_GOTO(done, print(arguments, result, json));
+    if (!arguments->run.options.dry_run) {
+        SLC_TRY_GOTO(done, write_picture(arguments, checkpoint, result));
     }
+    fill_page(arguments, result, names, &arguments->run.page);
+    status = slci_run_end(&arguments->run, checkpoint, json);
 done:
     free(json);
-    free(text);
     return status;
 }
 
@@ -301,13 +300,12 @@ static slc_status run_stats(slci_program *program, void *target) {
     SLC_TRY(slci_run_begin(program, &arguments->run));
     arguments->program = program;
     options->run = arguments->run.options;
-    options->deliver = deliver;
-    options->deliver_context = arguments;
+    options->run.deliver = deliver;
+    options->run.deliver_context = arguments;
     options->in = (slc_array_name){.path = arguments->data.path,
                                    .dataset = arguments->data.dataset,
                                    .slice = arguments->data.slice};
-    SLC_TRY(slc_stats_run(options, &result));
-    return report(arguments, &result);
+    return slc_stats_run(options, &result);
 }
 
 slc_status slci_cmd_stats(slci_program *program, int argc, char *const *argv) {

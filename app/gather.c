@@ -224,6 +224,8 @@ static slc_status write_result(slci_gather_job *job) {
                                  job->options->run.log)) {
         return SLC_OK;
     }
+    const slci_array_between none = {.bytes = 0};
+    SLC_TRY(slci_array_output_check_room(&job->output, &job->options->run, none));
     SLC_TRY(slc_h5_array_create(&job->output.file, &file));
     SLC_TRY_GOTO(done, slc_sink_flatten(file, &dims, &flat));
     const int64_t run_ns = slc_clock_ns();

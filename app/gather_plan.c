@@ -159,51 +159,24 @@ static slc_status plan_way(slci_gather_job *job, int way) {
     return status == SLC_ERROR_NO_PLAN ? SLC_OK : status;
 }
 
-/* The smallest budgets over all ways: the least of one memory that works with what there is of the
- * other, or both of the way that needs the least host memory where no way works with either. Each
- * way's own numbers do not depend on the budgets, since it leaves the planner no choice of a place. */
-static slci_least find_least(const slci_gather_job *job, const char **device_how,
-                             const char **host_how) {
+/* The smallest budgets over all ways. Each way's own numbers do not depend on the budgets, since it
+ * leaves the planner no choice of a place. */
+static slci_least find_least(const slci_gather_job *job) {
     const int64_t spare_bytes = job->cache_bytes + slci_array_output_spare(&job->output);
-    const int64_t left_bytes = slci_machine_left_bytes(&job->machine) + spare_bytes;
-    const slc_gather_way *device = NULL;
-    const slc_gather_way *host = NULL;
-    const slc_gather_way *any = NULL;
+    slci_way ways[SLC_GATHER_WAYS];
+    int n = 0;
     for (int w = 0; w < SLC_GATHER_WAYS; w++) {
         const slc_gather_way *way = &job->result.ways[w];
-        if (!way->is_considered) {
-            continue;
-        }
-        if (way->smallest_host_bytes <= left_bytes &&
-            (device == NULL || way->smallest_device_bytes < device->smallest_device_bytes)) {
-            device = way;
-        }
-        if (way->smallest_device_bytes <= job->options->run.vram_bytes &&
-            (host == NULL || way->smallest_host_bytes < host->smallest_host_bytes)) {
-            host = way;
-        }
-        if (any == NULL || way->smallest_host_bytes < any->smallest_host_bytes) {
-            any = way;
+        if (way->is_considered) {
+            ways[n++] = (slci_way){slc_sparse_choice_name(way->sparse), way->smallest_device_bytes,
+                                   way->smallest_host_bytes};
         }
     }
-    device = device != NULL ? device : host != NULL ? host : any;
-    host = host != NULL ? host : device;
-    *device_how = slc_sparse_choice_name(device->sparse);
-    *host_how = slc_sparse_choice_name(host->sparse);
-    return (
-        slci_least){device->smallest_device_bytes,
-                    slci_machine_ram_for(&job->machine, host->smallest_host_bytes - spare_bytes),
-                    ""};
+    return slci_machine_least(&job->machine, "data", ways, n, spare_bytes);
 }
 
 static slc_status refuse(const slci_gather_job *job) {
-    const char *device_how = "";
-    const char *host_how = "";
-    char how[64];
-    slci_least least = find_least(job, &device_how, &host_how);
-    const bool is_device = least.device_bytes > job->options->run.vram_bytes;
-    (void)slci_print(how, sizeof how, " (data %s)", is_device ? device_how : host_how);
-    least.how = how;
+    const slci_least least = find_least(job);
     return slci_machine_refuse(&job->machine, &least);
 }
 
@@ -290,8 +263,7 @@ static int64_t count_passes(const slci_gather_candidate *candidate) {
 void slci_gather_take(slci_gather_job *job, int taken) {
     slc_gather_result *result = &job->result;
     const slci_gather_candidate *candidate = &job->candidate[taken];
-    const char *how[2] = {NULL};
-    const slci_least least = find_least(job, &how[0], &how[1]);
+    const slci_least least = find_least(job);
     const int64_t used_bytes = slci_machine_held_bytes(&job->machine) - job->cache_bytes;
     result->sparse = result->ways[taken].sparse;
     result->plan = candidate->plan;

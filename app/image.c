@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/disk_room.h"
 #include "app/image_job.h"
 #include "core/checked.h"
 #include "core/clock.h"
@@ -90,6 +91,10 @@ static slc_status check_options(const slc_image_options *o) {
     if (o->n_planes < 1) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "%lld output channels are not possible",
                         (long long)o->n_planes);
+    }
+    if (o->tunes && (o->run.dry_run || !o->run.probes)) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--tune measures this machine, which --%s forbids",
+                        o->run.dry_run ? "dry-run" : "no-probe");
     }
     return o->run.dry_run ? SLC_OK : check_outputs(o);
 }
@@ -325,9 +330,31 @@ done:
 
 /* ---- the run ---------------------------------------------------------------------------------- */
 
+/* The plan at hand is that of the last image, as large as any. */
+static slc_status check_room(const slci_image_job *job) {
+    const slc_image_options *o = job->options;
+    const int n_files = count_files(o);
+    slc_outfile_need *needs = calloc((size_t)n_files + 1, sizeof *needs);
+    if (needs == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory to check %d outputs", n_files);
+    }
+    for (int i = 0; i < n_files; i++) {
+        needs[i] = (slc_outfile_need){path_of(o, i),
+                                      slc_image_file_bytes(path_of(o, i), &job->result.meta)};
+    }
+    const slci_disk_need need = {.outputs = needs,
+                                 .n_outputs = n_files,
+                                 .journal_bytes = job->image_bytes,
+                                 .state_bytes = slci_state_bytes(&job->pass.job, &job->pass.plan)};
+    const slc_status status = slci_check_room(&o->run, &need);
+    free(needs);
+    return status;
+}
+
 static slc_status compute(slci_image_job *job) {
     slc_trace *trace = job->options->run.trace;
     SLC_TRY(slci_image_begin_checkpoint(job));
+    SLC_TRY(check_room(job));
     SLC_TRY(allocate_pictures(job));
     const int64_t beam_ns = slc_clock_ns();
     SLC_TRY(find_beams(job)); /* first, since their patches lie in the image's memory */
@@ -357,6 +384,11 @@ static slc_status run_job(slci_image_job *job) {
     SLC_TRY(slci_image_plan(job));
     SLC_TRY(slci_image_meta_fill(job, &job->result.meta));
     slc_trace_add_phase(trace, "planning", plan_ns);
+    if (job->options->tunes) {
+        const int64_t tune_ns = slc_clock_ns();
+        SLC_TRY(slci_image_tune(job));
+        slc_trace_add_phase(trace, "tuning", tune_ns);
+    }
     if (job->options->run.dry_run) {
         slci_image_add_totals(job);
         return SLC_OK;

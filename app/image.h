@@ -19,6 +19,7 @@
 #include "core/status.h"
 #include "io/image_file.h"
 #include "io/vis.h"
+#include "kernels/direct.h"
 #include "ooc/plan.h"
 
 #ifdef __cplusplus
@@ -50,8 +51,22 @@ typedef struct slc_image_options {
     int64_t n_planes; /* --channels-out; default 1 */
     bool is_complex;
     double epsilon; /* default 1e-6 */
+    bool tunes; /* --tune: before the run, measure how its kernels' work is divided best on this */
+                /* machine, and keep it in run.cache_folder; needs run.probes, and no dry run */
     slc_run_options run;
 } slc_image_options;
+
+/* How the work of a launch is divided, which no bit of the image depends on. */
+typedef struct slc_image_launch {
+    slc_direct_launch launch;
+    int64_t split; /* of slc_direct_tuning */
+    bool is_tuned; /* as --tune found it, now or in an earlier run; else by the model */
+} slc_image_launch;
+
+typedef struct slc_image_tuning {
+    int n;
+    slc_image_launch launch[SLC_DIRECT_N_LAUNCHES];
+} slc_image_tuning;
 
 /* What the run did, over all planes; plain data. */
 typedef struct slc_image_result {
@@ -85,6 +100,7 @@ typedef struct slc_image_result {
     double survey_seconds, write_seconds;
     double read_bytes_per_s; /* decoded, of the survey, which the plan is made with; 0: assumed */
     char kernel_why[256];    /* which tiles take which method, and why */
+    slc_image_tuning tuning; /* of the image */
     char beam_why[96];       /* why there is no beam (meta.beam.is_valid false); else "" */
 } slc_image_result;
 

@@ -8,6 +8,7 @@
 #include "app/beam.h"
 #include "app/image.h"
 #include "app/image_pass.h"
+#include "app/tuning_book.h"
 #include "app/weighting.h"
 
 /* One output channel: its source, its weights, what was found. */
@@ -24,6 +25,7 @@ typedef struct slci_plane {
 typedef struct slci_image_job {
     const slc_image_options *options;
     slci_imaging imaging;
+    slci_tuning_book book;
     slci_machine machine;
     slc_source *vis;
     const slc_vis_meta *meta;
@@ -59,6 +61,11 @@ void slci_image_rest(const slci_image_job *job, const slci_plane *plane);
 
 /* The description of the picture, but for what is only known afterwards (beam, sums). */
 SLC_MUST_USE slc_status slci_image_meta_fill(const slci_image_job *job, slc_image_meta *meta);
+
+/* app/image_tune.c: reads what earlier runs found; and measures the image's own pass, which has just
+ * been planned, where that is wanted. */
+void slci_image_load_tuning(slci_image_job *job);
+SLC_MUST_USE slc_status slci_image_tune(slci_image_job *job);
 
 /* app/image_resume.c: begins the run's checkpoint, if it has one, or goes on with it. */
 SLC_MUST_USE slc_status slci_image_begin_checkpoint(slci_image_job *job);

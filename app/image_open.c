@@ -53,10 +53,14 @@ static slc_source *open_set(const slci_image_job *job, int64_t k) {
     return k == 0 ? job->vis : has_planes && k <= job->n_planes ? job->plane[k - 1].vis : NULL;
 }
 
+/* The engine's own thread reads too, where it waits for the pool. */
+static int count_readers(const slci_image_job *job) {
+    return slc_pool_size(job->machine.pool) + 1;
+}
+
 /* One set is read at a time, and has given back its buffers when the next one is. */
 static int64_t reading_bytes(const slci_image_job *job) {
-    /* The engine's own thread reads too, where it waits for the pool. */
-    const int n_threads = slc_pool_size(job->machine.pool) + 1;
+    const int n_threads = count_readers(job);
     const slc_source *set = NULL;
     int64_t bytes = slci_survey_bytes(job->meta, rows_room_bytes(job));
     int64_t most_bytes = 0;
@@ -84,6 +88,8 @@ static slc_status set_room(slci_image_job *job, int room) {
 static void hold_reader(slci_image_job *job) {
     slci_machine_let_go(&job->machine, job->reading_bytes);
     job->reading_bytes = reading_bytes(job);
+    job->machine.threads_take_ram = slc_vis_reader_bytes(job->vis, true, count_readers(job)) >
+                                    slc_vis_reader_bytes(job->vis, true, 2);
     (void)slci_machine_hold(&job->machine, job->reading_bytes, "reading visibilities");
 }
 
@@ -124,7 +130,9 @@ void slci_image_rest(const slci_image_job *job, const slci_plane *plane) {
 
 static slc_status open_machine(slci_image_job *job) {
     SLC_TRY(slci_machine_open(&job->options->run, &job->machine));
-    job->imaging = (slci_imaging){.options = job->options, .machine = &job->machine};
+    job->imaging =
+        (slci_imaging){.options = job->options, .machine = &job->machine, .book = &job->book};
+    slci_image_load_tuning(job);
     const slc_device_limits *limits = &job->machine.limits;
     (void)memcpy(job->result.device_name, limits->name, sizeof job->result.device_name);
     return SLC_OK;

@@ -15,7 +15,7 @@
  * words. One product alone is ONE_PRODUCT_GAIN times as fast as three. */
 #define H200_PROCESSORS 132.0
 #define ONE_PRODUCT_GAIN 1.8
-static const double h200_pairs_per_s[SLC_DIRECT_N_METHODS] = {[SLC_DIRECT_PRODUCT] = 1.9e13,
+static const double h200_pairs_per_s[SLC_DIRECT_N_METHODS] = {[SLC_DIRECT_PRODUCT] = 2.4e13,
                                                               [SLC_DIRECT_SINE] = 2.42e12,
                                                               [SLC_DIRECT_SINE_DOUBLE] = 2.15e12,
                                                               [SLC_DIRECT_SINE_WIDE] = 1.87e12};
@@ -74,9 +74,10 @@ static double cuda_pairs_per_s(const slci_pass *pass, int n_processors) {
     for (int m = 0; m < SLC_DIRECT_N_METHODS; m++) {
         const bool is_single = m == SLC_DIRECT_PRODUCT && pass->setup.n_products == 1;
         const double rate = h200_pairs_per_s[m] * (is_single ? ONE_PRODUCT_GAIN : 1);
+        const double cost = m == SLC_DIRECT_PRODUCT ? pass->summary.product_cost : 1;
         const double n = (double)pass->summary.n_tiles[m];
         tiles += n;
-        seconds += rate > 0 ? n / rate : 0;
+        seconds += rate > 0 ? n * cost / rate : 0;
     }
     const double rate = seconds > 0 ? tiles / seconds : h200_pairs_per_s[SLC_DIRECT_SINE];
     return rate * (double)slc_max_i64(n_processors, 1) / H200_PROCESSORS;
@@ -124,6 +125,26 @@ static slc_status make_plan(const slci_imaging *imaging, slci_pass *pass) {
     return slc_plan_make(&pass->job, request, &pass->plan);
 }
 
+/* As the book has it, or the model. */
+static void choose_tuning(const slci_imaging *imaging, slci_pass *pass) {
+    const slci_machine *machine = imaging->machine;
+    const slci_direct_work work = {.setup = &pass->setup,
+                                   .summary = &pass->summary,
+                                   .device = machine->device->kind,
+                                   .n_processors = machine->limits.n_processors,
+                                   .full_extent = pass->plan.tile};
+    for (int k = 0; k < SLC_DIRECT_N_LAUNCHES; k++) {
+        const slc_direct_launch launch = (slc_direct_launch)k;
+        slci_direct_division division;
+        if (slci_direct_divide(&work, launch, &division)) {
+            const int64_t tuned = slci_tuning_book_find(imaging->book, launch, &division);
+            const int64_t split = tuned > 0 ? tuned : slci_direct_split_choose(&division);
+            pass->setup.tuning.split[launch] = split;
+            pass->tuning.launch[pass->tuning.n++] = (slc_image_launch){launch, split, tuned > 0};
+        }
+    }
+}
+
 slc_status slci_pass_prepare(const slci_imaging *imaging, const slci_pass_request *request,
                              slci_pass *pass) {
     *pass = (slci_pass){.request = *request};
@@ -143,7 +164,9 @@ slc_status slci_pass_prepare(const slci_imaging *imaging, const slci_pass_reques
     SLC_TRY(slc_direct_job_init(&pass->setup, imaging->machine->device->kind,
                                 slc_pool_size(imaging->machine->pool), request->n_rows,
                                 &pass->job));
-    return make_plan(imaging, pass);
+    SLC_TRY(make_plan(imaging, pass));
+    choose_tuning(imaging, pass);
+    return SLC_OK;
 }
 
 /* ---- running ---------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 
 #include "app/image.h"
 #include "app/machine.h"
+#include "app/tuning_book.h"
 #include "kernels/direct.h"
 #include "ooc/execute.h"
 
@@ -14,6 +15,7 @@
 typedef struct slci_imaging {
     const slc_image_options *options;
     const slci_machine *machine;
+    const slci_tuning_book *book; /* what --tune found on this machine */
     int64_t most_device_bytes,
         most_staging_bytes;  /* of any pass, once all are planned; 0: not yet */
     int64_t cache_bytes;     /* what the reader may keep decoded */
@@ -42,10 +44,12 @@ typedef struct slci_pass {
     slc_job job;
     slc_execution execution;
     slc_plan plan;
+    slc_image_tuning tuning;
 } slci_pass;
 
-/* Chooses the numerics and plans. The pass must stay where it is afterwards, since the job points
- * into it. SLC_ERROR_NO_PLAN with the smallest budget in the message and in the plan. */
+/* Chooses the numerics, plans, and divides the work of the plan's tiles. The pass must stay where
+ * it is afterwards, since the job points into it. SLC_ERROR_NO_PLAN with the smallest budget in the
+ * message and in the plan. */
 SLC_MUST_USE slc_status slci_pass_prepare(const slci_imaging *imaging,
                                           const slci_pass_request *request, slci_pass *pass);
 

@@ -139,16 +139,9 @@ static slc_status check_budgets(slci_image_job *job, const least *needed) {
     const int64_t limit = slc_budget_get(machine->budget, SLC_SPACE_HOST).limit_bytes;
     const int64_t more_bytes = job->reading_bytes - job->least_reading_bytes;
     const int64_t needed_host = slci_machine_ram_for(machine, rest_bytes(job, needed) - more_bytes);
-    if (needed->device_bytes > o->run.vram_bytes) {
-        const slci_least smallest = {needed->device_bytes, needed_host, ""};
+    const slci_least smallest = {.device_bytes = needed->device_bytes, .ram_bytes = needed_host};
+    if (needed->device_bytes > o->run.vram_bytes || (needed_host > limit && !o->run.dry_run)) {
         return slci_machine_refuse(machine, &smallest);
-    }
-    if (needed_host > limit && !o->run.dry_run) {
-        return SLC_FAIL(SLC_ERROR_NO_PLAN,
-                        "an image of %lld x %lld pixels and %lld plane(s) needs %lld bytes of host "
-                        "memory, --ram allows %lld; the smallest that works is --ram %lld",
-                        (long long)o->nx, (long long)o->ny, (long long)job->n_planes,
-                        (long long)needed_host, (long long)limit, (long long)needed_host);
     }
     job->result.plan.smallest_device_bytes = needed->device_bytes;
     job->result.memory.smallest_ram_bytes = needed_host;
@@ -211,6 +204,7 @@ static slc_status plan_passes(slci_image_job *job, const least *needed) {
             const int64_t smallest = result->plan.smallest_device_bytes;
             result->plan = job->pass.plan;
             result->plan.smallest_device_bytes = smallest;
+            result->tuning = job->pass.tuning;
         } else {
             add_plan(&result->plan, &job->pass.plan);
         }
@@ -244,6 +238,8 @@ static slc_status find_least(slci_image_job *job, least *needed) {
 slc_status slci_image_plan(slci_image_job *job) {
     least needed = {0};
     bool is_smaller = true;
+    /* On the host each thread has its own scratch. */
+    job->machine.threads_take_vram = job->machine.device->kind == SLC_DEVICE_HOST;
     SLC_TRY(size_pictures(job));
     SLC_TRY(find_least(job, &needed));
     while (rest_bytes(job, &needed) > slci_machine_left_bytes(&job->machine) && is_smaller) {

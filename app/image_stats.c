@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "app/image.h"
+#include "app/image_tune.h"
 #include "app/run_stats.h"
 #include "core/units.h"
-#include "kernels/direct.h"
+#include "kernels/direct_tuning.h"
 
 static void write_seconds(slci_json *json, const slc_image_result *result) {
     const slc_engine_report *report = &result->report;
@@ -16,6 +16,18 @@ static void write_seconds(slci_json *json, const slc_image_result *result) {
     slci_stats_stages(json, report, result->write_seconds);
     slci_json_f64(json, "psf", result->psf_report.seconds_total);
     slci_json_close(json, '}');
+}
+
+static void write_splits(slci_json *json, const slc_image_tuning *tuning) {
+    slci_json_open(json, "splits", '[');
+    for (int i = 0; i < tuning->n; i++) {
+        slci_json_open(json, NULL, '{');
+        slci_json_text(json, "kernel", slci_direct_launch_name(tuning->launch[i].launch));
+        slci_json_i64(json, "split", tuning->launch[i].split);
+        slci_json_bool(json, "is_tuned", tuning->launch[i].is_tuned);
+        slci_json_close(json, '}');
+    }
+    slci_json_close(json, ']');
 }
 
 static void write_plan(slci_json *json, const slc_image_result *result) {
@@ -45,6 +57,7 @@ static void write_plan(slci_json *json, const slc_image_result *result) {
     slci_json_f64(json, "pairs_per_second",
                   plan->seconds_kernel > 0 ? pairs / plan->seconds_kernel : 0);
     slci_json_text(json, "kernels", result->kernel_why);
+    write_splits(json, &result->tuning);
     slci_json_close(json, '}');
 }
 
@@ -98,6 +111,11 @@ static void plan_to(FILE *file, const void *context) {
                   (long long)result->meta.nx, (long long)result->meta.ny,
                   (long long)result->meta.n_planes);
     (void)fprintf(file, "  %-22s %s\n", "kernels", result->kernel_why);
+    for (int i = 0; i < result->tuning.n; i++) {
+        char text[SLCI_IMAGE_SPLIT_BYTES];
+        slci_image_format_split(&result->tuning.launch[i], text);
+        (void)fprintf(file, "  %-22s %s\n", i == 0 ? "division of work" : "", text);
+    }
     (void)fprintf(file, "  %-22s %lld rows x %lld x %lld pixels\n", "tile",
                   (long long)plan->tile[0], (long long)plan->tile[1], (long long)plan->tile[2]);
     (void)fprintf(file, "  %-22s %lld (%lld x %lld x %lld), %d slot(s)\n", "tiles",

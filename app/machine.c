@@ -6,6 +6,7 @@
 #include "app/rates.h"
 #include "core/checked.h"
 #include "core/host_memory.h"
+#include "core/print.h"
 
 /* The trace takes this part of --ram, and never more than so many bytes: some 300,000 slices. */
 #define TRACE_SHARE 16
@@ -47,6 +48,15 @@ bool slci_machine_hold(slci_machine *machine, int64_t bytes, const char *what) {
     }
     machine->missing_bytes += bytes;
     return false;
+}
+
+void slci_machine_hold_readers(slci_machine *machine, const slc_source *source,
+                               int64_t (*bytes_of)(const slc_source *source, int n_threads),
+                               const char *what) {
+    /* The engine's own thread reads too, where it waits for the pool. */
+    const int64_t bytes = bytes_of(source, slc_pool_size(machine->pool) + 1);
+    machine->threads_take_ram = machine->threads_take_ram || bytes > bytes_of(source, 2);
+    (void)slci_machine_hold(machine, bytes, what);
 }
 
 void slci_machine_let_go(slci_machine *machine, int64_t bytes) {
@@ -154,7 +164,8 @@ slc_status slci_machine_commit(slci_machine *machine, slc_sink *output) {
 static slc_status deliver(slci_machine *machine, const slc_run_options *options,
                           const void *result) {
     if (options->deliver != NULL) {
-        const slc_status status = options->deliver(options->deliver_context, result);
+        const slc_status status =
+            options->deliver(options->deliver_context, machine->checkpoint, result);
         if (status != SLC_OK) {
             const char *remedy =
                 machine->checkpoint == NULL
@@ -207,22 +218,72 @@ int64_t slci_machine_ram_for(const slci_machine *machine, int64_t bytes) {
     return rest + slci_trace_share_bytes(rest + slc_max_i64(rest - 1, 0) / (TRACE_SHARE - 1));
 }
 
+slci_least slci_machine_least(const slci_machine *machine, const char *thing, const slci_way *ways,
+                              int n, int64_t spare_bytes) {
+    const int64_t left_bytes = slci_machine_left_bytes(machine) + spare_bytes;
+    const int64_t vram_bytes = slc_budget_get(machine->budget, SLC_SPACE_DEVICE).limit_bytes;
+    const slci_way *device = NULL;
+    const slci_way *host = NULL;
+    const slci_way *any = NULL;
+    for (const slci_way *way = ways; way < ways + n; way++) {
+        if (way->host_bytes <= left_bytes &&
+            (device == NULL || way->device_bytes < device->device_bytes)) {
+            device = way;
+        }
+        if (way->device_bytes <= vram_bytes &&
+            (host == NULL || way->host_bytes < host->host_bytes)) {
+            host = way;
+        }
+        if (any == NULL || way->host_bytes < any->host_bytes) {
+            any = way;
+        }
+    }
+    device = device != NULL ? device : host != NULL ? host : any;
+    host = host != NULL ? host : device;
+    return (slci_least){.device_bytes = device->device_bytes,
+                        .ram_bytes = slci_machine_ram_for(machine, host->host_bytes - spare_bytes),
+                        .thing = thing,
+                        .device_way = device->name,
+                        .ram_way = host->name};
+}
+
+/* " (data mapped)", or nothing. */
+static void print_way(const char *thing, const char *way, char text[64]) {
+    text[0] = '\0';
+    if (thing != NULL) {
+        (void)slci_print(text, 64, " (%s %s)", thing, way);
+    }
+}
+
 slc_status slci_machine_refuse(const slci_machine *machine, const slci_least *least) {
     const int64_t vram = slc_budget_get(machine->budget, SLC_SPACE_DEVICE).limit_bytes;
     const int64_t ram = slc_budget_get(machine->budget, SLC_SPACE_HOST).limit_bytes;
-    if (least->device_bytes > vram && least->ram_bytes > ram) {
-        return SLC_FAIL(
-            SLC_ERROR_NO_PLAN,
-            "no plan fits --vram %lld and --ram %lld; the smallest that works is --vram "
-            "%lld with --ram %lld%s",
-            (long long)vram, (long long)ram, (long long)least->device_bytes,
-            (long long)least->ram_bytes, least->how);
+    const bool lacks_vram = least->device_bytes > vram;
+    const bool lacks_ram = least->ram_bytes > ram || !lacks_vram;
+    const bool threads_help =
+        slc_pool_size(machine->pool) > 1 &&
+        ((lacks_vram && machine->threads_take_vram) || (lacks_ram && machine->threads_take_ram));
+    const char *help = threads_help ? ", less with fewer --threads" : "";
+    char device_way[64];
+    char ram_way[64];
+    print_way(least->thing, least->device_way, device_way);
+    print_way(least->thing, least->ram_way, ram_way);
+    if (!lacks_vram || !lacks_ram) {
+        const char *option = lacks_vram ? "--vram" : "--ram";
+        return SLC_FAIL(SLC_ERROR_NO_PLAN,
+                        "no plan fits %s %lld; the smallest that works is %s %lld%s%s", option,
+                        (long long)(lacks_vram ? vram : ram), option,
+                        (long long)(lacks_vram ? least->device_bytes : least->ram_bytes),
+                        lacks_vram ? device_way : ram_way, help);
     }
-    const bool is_device = least->device_bytes > vram;
-    const char *option = is_device ? "--vram" : "--ram";
-    return SLC_FAIL(SLC_ERROR_NO_PLAN, "no plan fits %s %lld; the smallest that works is %s %lld%s",
-                    option, (long long)(is_device ? vram : ram), option,
-                    (long long)(is_device ? least->device_bytes : least->ram_bytes), least->how);
+    /* Numbers of two ways: each works with what there is of the other memory. */
+    const bool is_either = least->device_way != least->ram_way;
+    return SLC_FAIL(SLC_ERROR_NO_PLAN,
+                    "no plan fits --vram %lld and --ram %lld; the smallest that works is --vram "
+                    "%lld%s %s --ram %lld%s%s",
+                    (long long)vram, (long long)ram, (long long)least->device_bytes,
+                    is_either ? device_way : "", is_either ? "or" : "with",
+                    (long long)least->ram_bytes, ram_way, help);
 }
 
 void slci_plan_nothing(slc_plan *plan) {

@@ -27,8 +27,11 @@ typedef struct slci_machine {
     slc_checkpoint *checkpoint; /* not yet begun; NULL: none is wanted, or --ram forbids it */
     bool trace_is_share;        /* trace_bytes grow with --ram */
     int64_t trace_bytes;        /* reserved, or missing */
-    int64_t missing_bytes;  /* of host memory that the run cannot do without and --ram does not */
-                            /* allow: every plan is refused, and names what is needed with them */
+    int64_t missing_bytes; /* of host memory that the run cannot do without and --ram does not */
+                           /* allow: every plan is refused, and names what is needed with them */
+    /* Some of the host memory that is held, or of the device memory that any plan takes, is there for
+     * each thread: fewer of them need less. */
+    bool threads_take_ram, threads_take_vram;
     slc_rates rates;        /* given, kept from before, measured or assumed, as the options say */
     slc_pool *own_pool;     /* NULL where the caller lent a device, which has its own pool */
     slc_device *own_device; /* likewise */
@@ -43,6 +46,12 @@ void slci_machine_close(slci_machine *machine);
 
 /* Reserves host memory, or notes that it is missing; whether it was reserved. */
 bool slci_machine_hold(slci_machine *machine, int64_t bytes, const char *what);
+
+/* The same of what reading a source takes, bytes_of(source, n_threads), for every thread that may
+ * read. */
+void slci_machine_hold_readers(slci_machine *machine, const slc_source *source,
+                               int64_t (*bytes_of)(const slc_source *source, int n_threads),
+                               const char *what);
 
 /* Gives that back, reserved or missing. */
 void slci_machine_let_go(slci_machine *machine, int64_t bytes);
@@ -84,8 +93,22 @@ void slci_machine_take_stock(const slci_machine *machine, slc_run_memory *memory
 typedef struct slci_least {
     int64_t device_bytes; /* --vram */
     int64_t ram_bytes;    /* --ram */
-    const char *how;      /* "" or such as " (data mapped)" */
+    /* (optional) Where the job can be done in several ways: what is treated, such as "data", and how,
+     * for each number; NULL: there is one way. */
+    const char *thing, *device_way, *ram_way;
 } slci_least;
+
+/* One of several ways to do a job, and what it needs at least, whatever the budgets are. */
+typedef struct slci_way {
+    const char *name; /* "mapped" */
+    int64_t device_bytes, host_bytes;
+} slci_way;
+
+/* Over ways [n], n >= 1, to treat a `thing`: the least of either memory that works with what there is
+ * of the other, or both of one way where none works with either. Of the host memory that is held,
+ * `spare_bytes` may be given back. */
+slci_least slci_machine_least(const slci_machine *machine, const char *thing, const slci_way *ways,
+                              int n, int64_t spare_bytes);
 
 /* SLC_ERROR_NO_PLAN in words of the command line: which of --vram and --ram is too small, or both,
  * and the smallest that work. */

@@ -182,5 +182,8 @@ int main(int argc, char **argv) {
     }
     slc_log_destroy(&program.log);
     slci_progress_destroy(&program.progress);
+    /* Nobody looks at it any more: a signal ends the program now, whatever a library waits for in its
+     * exit handler. (OpenBLAS waits for a thread of its own that got no memory, under ulimit -v.) */
+    is_cancelled = 1;
     return 0;
 }

@@ -9,29 +9,16 @@
 #include <string.h>
 #include <strings.h>
 
+#include "app/disk_room.h"
 #include "app/predict_job.h"
 #include "core/clock.h"
 #include "core/hash.h"
 #include "core/version.h"
 #include "io/model_list.h"
 
-/* Rows of chunks of the output that wait to be full may take this part of --ram. */
+/* Rows of chunks of the output that wait to be full take no more than this part of --ram, where fewer
+ * of them do as well. */
 #define STAGING_SHARE 8
-
-slc_status slci_predict_hold(slci_predict_job *job, int64_t bytes, const char *what) {
-    slci_machine *machine = &job->machine;
-    const int64_t held_bytes = slci_machine_held_bytes(machine);
-    if (!slci_machine_hold(machine, bytes, what)) {
-        return SLC_FAIL(SLC_ERROR_NO_PLAN,
-                        "the %s need %lld bytes of host memory beside %lld; --ram allows %lld: at "
-                        "least --ram %lld is needed",
-                        what, (long long)bytes, (long long)held_bytes,
-                        (long long)slc_budget_get(machine->budget, SLC_SPACE_HOST).limit_bytes,
-                        (long long)slci_machine_ram_for(machine, 0));
-    }
-    job->held_bytes += bytes;
-    return SLC_OK;
-}
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
@@ -39,7 +26,6 @@ static slc_status open_output(slci_predict_job *job) {
     const slc_predict_options *o = job->options;
     const slc_uvh5_copy_options options = {.in_path = o->in_path,
                                            .out_path = o->run.dry_run ? NULL : o->out_path,
-                                           .staging_bytes = o->run.ram_bytes / STAGING_SHARE,
                                            .overwrite = slci_run_may_replace(&o->run, o->out_path),
                                            .log = o->run.log};
     SLC_TRY(slc_uvh5_copy_open(&options, &job->output));
@@ -52,7 +38,15 @@ static slc_status open_output(slci_predict_job *job) {
                         "Jy",
                         o->in_path, info->units);
     }
-    return slci_predict_hold(job, info->staging_bytes, "rows of the output");
+    if (info->staging_bytes > o->run.ram_bytes / STAGING_SHARE) {
+        slc_uvh5_copy_stage_least(job->output);
+    }
+    (void)slci_machine_hold(&job->machine, info->staging_bytes, "rows of the output");
+    return SLC_OK;
+}
+
+static int64_t uvw_reader_bytes(const slc_source *vis, int n_threads) {
+    return slc_vis_reader_bytes(vis, false, n_threads);
 }
 
 /* Weights and flags are not looked at; all that is read are header and uvw. */
@@ -79,10 +73,8 @@ static slc_status open_input(slci_predict_job *job) {
     }
     job->result.n_rows = job->meta->n_rows;
     job->result.n_channels = job->meta->n_channels;
-    /* The engine's own thread reads too, where it waits for the pool. */
-    const int n_threads = slc_pool_size(job->machine.pool) + 1;
-    return slci_predict_hold(job, slc_vis_reader_bytes(job->vis, false, n_threads),
-                             "readers of uvw");
+    slci_machine_hold_readers(&job->machine, job->vis, uvw_reader_bytes, "readers of uvw");
+    return SLC_OK;
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -186,6 +178,16 @@ static slc_status execute(slci_predict_job *job) {
     return execute_plan(job);
 }
 
+static slc_status check_room(const slci_predict_job *job) {
+    const slc_outfile_need output = {job->options->out_path,
+                                     slc_uvh5_copy_get_info(job->output)->output_bytes};
+    const slci_disk_need need = {.outputs = &output,
+                                 .n_outputs = 1,
+                                 .journal_bytes = slc_layout_bytes(&job->output->layout),
+                                 .state_bytes = slci_state_bytes(&job->job, &job->plan)};
+    return slci_check_room(&job->options->run, &need);
+}
+
 static slc_status write_result(slci_predict_job *job) {
     slc_trace *trace = job->options->run.trace;
     int64_t begin_ns = slc_clock_ns();
@@ -193,6 +195,7 @@ static slc_status write_result(slci_predict_job *job) {
                                  job->options->run.log)) {
         return SLC_OK;
     }
+    SLC_TRY(check_room(job));
     SLC_TRY(slc_uvh5_copy_begin(job->output));
     job->result.copy_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
     slc_trace_add_phase(trace, "copying the header", begin_ns);
@@ -246,9 +249,6 @@ static void close_job(slci_predict_job *job) {
     free(job->shapes);
     free(job->places);
     free(job->channels);
-    if (job->machine.budget != NULL) {
-        slc_budget_release(job->machine.budget, SLC_SPACE_HOST, job->held_bytes);
-    }
     slci_machine_close(&job->machine);
 }
 

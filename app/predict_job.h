@@ -23,7 +23,7 @@ typedef struct slci_predict_job {
     /* Of a list: [n_components, 3] and [n_components, SLC_PREDICT_SHAPE]. */
     double *places, *shapes;
     slc_source *channels_source, *places_source, *shapes_source;
-    int64_t held_bytes; /* host memory reserved for all this */
+    slci_least least;
     slc_predict_setup setup;
     slc_job job;
     slc_execution execution;
@@ -31,11 +31,12 @@ typedef struct slci_predict_job {
     slc_predict_result result;
 } slci_predict_job;
 
-/* Opens the model, places it relative to the data, and lists its components. */
+/* Opens the model, places it relative to the data, and lists its components; where --ram has no room
+ * for a list, counts them only, since no plan fits then. */
 SLC_MUST_USE slc_status slci_predict_open_model(slci_predict_job *job);
 
-/* Reserves host memory that the job holds until its end. SLC_ERROR_NO_PLAN. */
-SLC_MUST_USE slc_status slci_predict_hold(slci_predict_job *job, int64_t bytes, const char *what);
+/* Gives back what the rows of the output that wait can do without. */
+void slci_predict_stage_least(slci_predict_job *job);
 
 /* Makes job and plan. SLC_ERROR_NO_PLAN when none fits. */
 SLC_MUST_USE slc_status slci_predict_plan(slci_predict_job *job);

@@ -129,7 +129,7 @@ static slc_status make_channels(slci_predict_job *job) {
     const slc_vis_meta *meta = job->meta;
     const int64_t bytes =
         meta->n_channels * SLC_PREDICT_CHANNEL_COLUMNS * (int64_t)sizeof *job->channels;
-    SLC_TRY(slci_predict_hold(job, bytes, "channels"));
+    (void)slci_machine_hold(&job->machine, bytes, "channels");
     job->channels = calloc(1, (size_t)bytes);
     if (job->channels == NULL) {
         return no_memory(job, "channels");
@@ -164,15 +164,27 @@ static void say_image(const slci_predict_job *job, const slc_model_survey *surve
     }
 }
 
+static int64_t list_reader_bytes(const slc_source *model, int n_threads) {
+    int64_t bytes = 0;
+    return slc_checked_mul(n_threads, slc_model_list_block_bytes(model), &bytes)
+               ? bytes
+               : INT64_MAX / 4; /* more than any budget */
+}
+
 static slc_status list_image(slci_predict_job *job) {
+    slci_machine *machine = &job->machine;
+    slci_machine_hold_readers(machine, job->image, list_reader_bytes, "parts of the image");
+    (void)slci_machine_hold(machine, slc_model_list_least_bytes(job->image), "where these begin");
+    const bool has_room = machine->missing_bytes == 0;
     const slc_model_list_options options = {.model = job->image,
                                             .ra_rad = job->meta->ra_rad,
                                             .dec_rad = job->meta->dec_rad,
                                             .is_w_projected = job->meta->is_w_projected,
-                                            .keep_bytes = job->options->run.ram_bytes / KEEP_SHARE,
-                                            .budget = job->machine.budget,
+                                            .keep_bytes =
+                                                has_room ? job->options->run.ram_bytes / KEEP_SHARE
+                                                         : 0,
+                                            .budget = machine->budget,
                                             .cancel = job->options->run.cancel};
-    SLC_TRY(slci_predict_hold(job, slc_model_list_least_bytes(job->image), "parts of the image"));
     SLC_TRY(slc_model_list_create(&options, &job->list));
     const slc_model_survey *survey = slc_model_list_survey(job->list);
     slc_predict_result *result = &job->result;
@@ -189,7 +201,8 @@ static slc_status open_image(slci_predict_job *job) {
     int64_t first = 0;
     int64_t n = 0;
     SLC_TRY(slc_model_open(job->options->model_path, job->options->run.log, &job->image));
-    SLC_TRY(slci_predict_hold(job, slc_model_reader_bytes(job->image), "readers of the image"));
+    (void)slci_machine_hold(&job->machine, slc_model_reader_bytes(job->image),
+                            "readers of the image");
     const slc_model_meta *model = slc_model_get_meta(job->image);
     SLC_TRY(check_frames(job, model));
     SLC_TRY(choose_planes(job, model, &first, &n));
@@ -255,9 +268,15 @@ static void set_spectrum(slci_predict_job *job, const slc_sky *sky, double ends[
 
 static slc_status set_list(slci_predict_job *job, const slc_sky *sky) {
     const int64_t n = sky->n_components;
-    const int64_t columns = 3 + SLC_PREDICT_SHAPE;
+    const int64_t bytes = n * (3 + SLC_PREDICT_SHAPE) * (int64_t)sizeof(double);
     double ends[2];
-    SLC_TRY(slci_predict_hold(job, n * columns * (int64_t)sizeof(double), "components"));
+    job->result.n_components = n;
+    if (bytes > slci_machine_left_bytes(&job->machine)) {
+        slci_predict_stage_least(job);
+    }
+    if (!slci_machine_hold(&job->machine, bytes, "components")) {
+        return SLC_OK; /* nothing can be given back any more: no plan fits */
+    }
     job->places = malloc((size_t)n * 3 * sizeof(double));
     job->shapes = malloc((size_t)n * SLC_PREDICT_SHAPE * sizeof(double));
     if (job->places == NULL || job->shapes == NULL) {
@@ -270,7 +289,6 @@ static slc_status set_list(slci_predict_job *job, const slc_sky *sky) {
         job->result.flux_jy += sky->components[k].flux_jy;
         job->result.abs_flux_jy += fabs(sky->components[k].flux_jy);
     }
-    job->result.n_components = n;
     SLC_TRY(make_source("places of components", n, 3, job->places, &job->places_source));
     return make_source("components", n, SLC_PREDICT_SHAPE, job->shapes, &job->shapes_source);
 }

@@ -192,6 +192,10 @@ static slc_status write_result(slci_rewrite_job *job) {
                                  job->options->run.log)) {
         return SLC_OK;
     }
+    const slci_array_between between = {.bytes =
+                                            job->n_passes > 1 ? slc_layout_bytes(&job->out) : 0,
+                                        .is_on_disk = job->store == SLC_REWRITE_FILE};
+    SLC_TRY(slci_array_output_check_room(&job->output, &job->options->run, between));
     SLC_TRY(slc_h5_array_create(&job->output.file, &file));
     if (job->result.out.rank == 0) {
         SLC_TRY_GOTO(done, slc_sink_flatten(file, &none, &flat));

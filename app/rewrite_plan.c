@@ -384,8 +384,9 @@ static slc_status plan_indirect(slci_rewrite_job *job, slci_rewrite_pass *passes
 /* ---- the decision ----------------------------------------------------------------------------- */
 
 static slc_status refuse(const slci_rewrite_job *job, const slc_plan *plan) {
-    const slci_least least = {plan->smallest_device_bytes,
-                              slci_machine_ram_for(&job->machine, plan->smallest_host_bytes), ""};
+    const slci_least least = {.device_bytes = plan->smallest_device_bytes,
+                              .ram_bytes =
+                                  slci_machine_ram_for(&job->machine, plan->smallest_host_bytes)};
     return slci_machine_refuse(&job->machine, &least);
 }
 

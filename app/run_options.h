@@ -49,9 +49,10 @@ typedef struct slc_run_options {
     void *progress_context;
     const volatile int *cancel; /* not 0: stop with SLC_ERROR_INTERRUPTED */
     /* (optional) Called once the outputs have their names, and after a dry run, with the job's result
-     * (slc_gather_result, …); before the checkpoint is removed, so that a run which ends in here can
-     * be resumed, and then calls it again. The run ends with what it returns. Not for statistics. */
-    slc_status (*deliver)(void *context, const void *result);
+     * (slc_gather_result, …); before the checkpoint (NULL: there is none) is removed, so that a run
+     * which ends in here can be resumed, and then calls it again. What it writes may be told to the
+     * checkpoint (slc_checkpoint_settle_beside). The run ends with what it returns. */
+    slc_status (*deliver)(void *context, slc_checkpoint *checkpoint, const void *result);
     void *deliver_context;
     /* Tests only: the device to use instead of opening one. NULL otherwise. */
     slc_device *use_device;

@@ -359,16 +359,6 @@ static void close_job(slci_stats_job *job) {
     slci_machine_close(&job->machine);
 }
 
-/* The checkpoint stays until the results are safe. */
-static slc_status deliver(slci_stats_job *job) {
-    const slc_stats_options *options = job->options;
-    slc_checkpoint *checkpoint = job->machine.checkpoint;
-    if (options->deliver != NULL) {
-        SLC_TRY(options->deliver(options->deliver_context, checkpoint, &job->result));
-    }
-    return slc_checkpoint_finish(checkpoint);
-}
-
 slc_status slc_stats_run(const slc_stats_options *options, slc_stats_result *result) {
     const int64_t begin_ns = slc_clock_ns();
     slci_stats_job *job = calloc(1, sizeof *job);
@@ -376,12 +366,9 @@ slc_status slc_stats_run(const slc_stats_options *options, slc_stats_result *res
         return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for a job of statistics");
     }
     job->options = options;
-    slc_status status = run_job(job);
+    const slc_status ran = run_job(job);
     job->result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
-    if (status == SLC_OK && !options->run.dry_run) {
-        status = deliver(job);
-    }
-    status = slc_checkpoint_explain(job->machine.checkpoint, status);
+    const slc_status status = slci_machine_finish(&job->machine, &options->run, &job->result, ran);
     if (status == SLC_OK) {
         *result = job->result;
     }

@@ -37,8 +37,6 @@ typedef struct slc_stats_number {
     double value;
 } slc_stats_number;
 
-struct slc_stats_result;
-
 /* All pointers are lent for the call. */
 typedef struct slc_stats_options {
     slc_array_name in;
@@ -54,12 +52,6 @@ typedef struct slc_stats_options {
     double low, high; /* greatest, for which the data is read once more */
     double *edges;    /* [n_bins + 1], filled in */
     int64_t *bins;    /* [n_bins + 2], filled in: below, the bins, above */
-    /* (optional) Takes the results while the run's checkpoint (NULL: none) is still there, so that a
-     * run that is killed before they are safe can be resumed. Its failure is the run's. Not called by
-     * a dry run. */
-    slc_status (*deliver)(void *context, slc_checkpoint *checkpoint,
-                          const struct slc_stats_result *result);
-    void *deliver_context;
     slc_run_options run;
 } slc_stats_options;
 

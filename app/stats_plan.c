@@ -56,6 +56,8 @@ static slc_status choose_job(slci_stats_job *job) {
     request.digit_bits = job->digit_bits;
     request.n_bins = options->n_bins;
     SLC_TRY(slc_stats_choose(&request, &job->setup));
+    /* On the host each thread has its own sums. */
+    job->machine.threads_take_vram = job->machine.device->kind == SLC_DEVICE_HOST;
     job->result.n_sums = request.n_parts == 1 ? 1 : 2;
     return slc_stats_job_init(&job->setup, job->machine.device->kind,
                               slc_pool_size(job->machine.pool), &job->job);
@@ -173,10 +175,10 @@ static slc_status plan_width(slci_stats_job *job, int digit_bits, slci_least *le
         SLC_TRY(plan_with_cache(job));
     }
     if (status == SLC_OK || status == SLC_ERROR_NO_PLAN) {
-        *least = (slci_least){result->plan.smallest_device_bytes,
-                              slci_machine_ram_for(&job->machine,
-                                                   result->plan.smallest_host_bytes + table_bytes),
-                              ""};
+        *least = (slci_least){.device_bytes = result->plan.smallest_device_bytes,
+                              .ram_bytes = slci_machine_ram_for(&job->machine,
+                                                                result->plan.smallest_host_bytes +
+                                                                    table_bytes)};
         result->memory.host_planned_bytes = slci_machine_held_bytes(&job->machine) + table_bytes +
                                             job->cache_bytes + result->plan.host_peak_bytes;
     }

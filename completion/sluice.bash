@@ -5,7 +5,7 @@ _sluice() {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     local job=${COMP_WORDS[1]:-}
-    local bench_options="--quick --json --work --array --vis --chart --vram --ram --device --threads --quiet --verbose
+    local bench_options="--quick --json --work --array --vis --tune --chart --vram --ram --device --threads --quiet --verbose
         --no-progress --version --help"
     local gather_options="--index --output --axis --coordinates --sparse --stats --trace --report
         --checkpoint --every --resume --overwrite --dry-run --vram --ram --device --threads
@@ -13,8 +13,8 @@ _sluice() {
     local image_options="--output --psf --stats --trace --report --checkpoint --every --resume
         --overwrite --dry-run --size --scale --centre --weight --channels-out --complex --epsilon
         --pol --channels --times --uv-range --weight-by-time --unit-weights --autos --conjugate
-        --phase-centre --vram --ram --device --threads --no-probe --quiet --verbose --no-progress
-        --version --help"
+        --phase-centre --tune --vram --ram --device --threads --no-probe --quiet --verbose
+        --no-progress --version --help"
     local info_options="--json --no-scan --phase-centre --quiet --verbose --no-progress --version
         --help"
     local predict_options="--model --output --sparse --stats --trace --report --checkpoint --every

@@ -6,7 +6,7 @@
 int64_t slc_clock_ns(void) {
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return (int64_t)now.tv_sec * SLC_NS_PER_S + now.tv_nsec;
 }
 
 void slc_busy_init(slc_busy *busy) {

@@ -15,7 +15,9 @@
 extern "C" {
 #endif
 
-/* Nanoseconds since an arbitrary, fixed moment. */
+#define SLC_NS_PER_S 1000000000
+
+/* Nanoseconds since an arbitrary, fixed moment; the clock is CLOCK_MONOTONIC. */
 SLC_API int64_t slc_clock_ns(void);
 
 /* The union of the intervals in which at least one thread was between begin and end. The caller owns

@@ -1,6 +1,6 @@
 /* Every copy on the host, whatever the strides: planned as on a device (core/copy_plan.h), then
  * matrix after matrix of the plan's last two dimensions, by rows or in turned blocks. On a pool the
- * plan is cut along one dimension first. */
+ * plan is cut first, along one dimension where that is long enough, else along several. */
 #include "core/copy.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@
 #define PIECES_PER_THREAD 4
 
 /* Pieces of the dimensions in which memory runs are whole lines, and whole tiles of a transpose. */
-#define PIECE_UNITS 256
+#define PIECE_UNITS 64
 
 /* More than this does not stay in the caches, and whoever reads it next fetches it from memory
  * anyhow. A transpose, whose stores hit many pages, gains earlier. (Measured on a Xeon with 2 MiB
@@ -108,19 +108,22 @@ typedef struct cut_copy {
     slci_copy_plan plan;
     char *dst;
     const char *src;
-    int axis; /* of the plan, cut into pieces of `extent` */
-    int64_t extent;
-    bool streams; /* past the caches */
+    int64_t extent[SLCI_COPY_MAX_RANK];   /* of a piece */
+    int64_t n_pieces[SLCI_COPY_MAX_RANK]; /* along each dimension */
+    bool streams;                         /* past the caches */
 } cut_copy;
 
 static slc_status run_piece(void *context, int64_t index, int worker) {
     (void)worker;
     const cut_copy *self = context;
-    const int64_t begin = index * self->extent;
     slci_copy_plan piece = self->plan;
-    piece.shape[self->axis] = slc_min_i64(self->extent, piece.shape[self->axis] - begin);
-    piece.dst_offset += begin * piece.dst_stride[self->axis];
-    piece.src_offset += begin * piece.src_stride[self->axis];
+    for (int d = piece.rank - 1; d >= 0; d--) {
+        const int64_t begin = index % self->n_pieces[d] * self->extent[d];
+        index /= self->n_pieces[d];
+        piece.shape[d] = slc_min_i64(self->extent[d], piece.shape[d] - begin);
+        piece.dst_offset += begin * piece.dst_stride[d];
+        piece.src_offset += begin * piece.src_stride[d];
+    }
     run_plan(&piece, self->dst, self->src, self->streams);
     return SLC_OK;
 }
@@ -136,26 +139,46 @@ static int64_t piece_unit(const slci_copy_plan *plan, int d) {
     return is_inner ? PIECE_UNITS : 1;
 }
 
-/* Of the dimensions long enough for so many pieces, the destination's slowest: pieces then write
- * apart. The number of pieces; 1 where there is no such dimension. */
-static int64_t cut(cut_copy *self, int64_t wanted) {
+/* Of the uncut dimensions that are long enough for `least` pieces, the destination's slowest:
+ * pieces then write apart. Negative where there is none. */
+static int slowest_dimension(const cut_copy *self, int64_t least) {
     const slci_copy_plan *plan = &self->plan;
-    self->axis = -1;
+    int slowest = -1;
     for (int d = 0; d < plan->rank; d++) {
-        const bool is_long = plan->shape[d] / piece_unit(plan, d) >= wanted;
-        if (is_long && (self->axis < 0 ||
-                        magnitude(plan->dst_stride[d]) > magnitude(plan->dst_stride[self->axis]))) {
-            self->axis = d;
+        const bool is_long =
+            self->n_pieces[d] == 1 && plan->shape[d] / piece_unit(plan, d) >= least;
+        if (is_long && (slowest < 0 ||
+                        magnitude(plan->dst_stride[d]) > magnitude(plan->dst_stride[slowest]))) {
+            slowest = d;
         }
     }
-    if (wanted < 2 || self->axis < 0) {
-        self->axis = 0;
-        self->extent = plan->shape[0];
-        return 1;
+    return slowest;
+}
+
+/* About as many pieces along `d`, as far as it goes. */
+static void cut_dimension(cut_copy *self, int d, int64_t wanted) {
+    const int64_t unit = piece_unit(&self->plan, d);
+    const int64_t n_units = slc_ceil_div(self->plan.shape[d], unit);
+    self->extent[d] = slc_ceil_div(n_units, slc_min_i64(wanted, n_units)) * unit;
+    self->n_pieces[d] = slc_ceil_div(self->plan.shape[d], self->extent[d]);
+}
+
+/* Along one dimension if that gives about so many pieces, else along one after the other until
+ * there are. The number of pieces. */
+static int64_t cut(cut_copy *self, int64_t wanted) {
+    int64_t n_pieces = 1;
+    for (int d = 0; d < self->plan.rank; d++) {
+        self->extent[d] = self->plan.shape[d];
+        self->n_pieces[d] = 1;
     }
-    const int64_t extent = plan->shape[self->axis];
-    self->extent = slc_round_up(slc_ceil_div(extent, wanted), piece_unit(plan, self->axis));
-    return slc_ceil_div(extent, self->extent);
+    int d = slowest_dimension(self, wanted);
+    d = d < 0 ? slowest_dimension(self, 2) : d;
+    while (d >= 0 && 4 * n_pieces < 3 * wanted) { /* nearly as many even out as well */
+        cut_dimension(self, d, slc_ceil_div(wanted, n_pieces));
+        n_pieces *= self->n_pieces[d];
+        d = slowest_dimension(self, 2);
+    }
+    return n_pieces;
 }
 
 slc_status slc_copy_host_parallel(slc_pool *pool, void *dst, const slc_layout *dst_layout,

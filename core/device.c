@@ -237,8 +237,18 @@ slc_status slc_stream_loop(slc_stream *stream, void *body, slc_loop_state *d_sta
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
+static slc_status create_event(slc_device *device, bool is_timed, slc_event **out) {
+    SLC_TRY(device->ops->event_create(device, is_timed, out));
+    (*out)->is_timed = is_timed;
+    return SLC_OK;
+}
+
 slc_status slc_event_create(slc_device *device, slc_event **out) {
-    return device->ops->event_create(device, out);
+    return create_event(device, false, out);
+}
+
+slc_status slc_event_create_timed(slc_device *device, slc_event **out) {
+    return create_event(device, true, out);
 }
 
 void slc_event_destroy(slc_event *event) {
@@ -276,6 +286,10 @@ slc_status slc_event_synchronize(slc_event *event) {
 slc_status slc_event_elapsed(slc_event *begin, slc_event *end, int64_t *ns) {
     if (begin->device != end->device) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "time is measured between events of one device only");
+    }
+    if (!begin->is_timed || !end->is_timed) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "one of the events keeps no time; make it by slc_event_create_timed");
     }
     return begin->device->ops->event_elapsed(begin, end, ns);
 }

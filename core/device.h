@@ -92,7 +92,7 @@ typedef struct slc_device_ops {
     slc_status (*stream_create)(slc_device *device, slc_stream **out);
     void (*stream_destroy)(slc_stream *stream);
     slc_status (*stream_synchronize)(slc_stream *stream);
-    slc_status (*event_create)(slc_device *device, slc_event **out);
+    slc_status (*event_create)(slc_device *device, bool is_timed, slc_event **out);
     void (*event_destroy)(slc_event *event);
     slc_status (*event_record)(slc_event *event, slc_stream *stream);
     slc_status (*event_wait)(slc_stream *stream, slc_event *event);
@@ -138,6 +138,7 @@ struct slc_stream {
 };
 struct slc_event {
     slc_device *device;
+    bool is_timed;
 };
 
 typedef enum slc_device_choice {
@@ -172,9 +173,8 @@ SLC_API SLC_MUST_USE slc_status slc_device_allocate(slc_device *device, int64_t 
 SLC_API void slc_device_release(slc_device *device, void *d_memory);
 
 /* Host memory that copies run from at full speed, made by mapping huge pages, touching them on all
- * threads and registering them (16 times as fast as cudaHostAlloc). If it cannot be registered the
- * memory is pageable, `is_pinned` is false and the caller warns once. Zero bytes are legal and never
- * reach the driver. SLC_ERROR_MEMORY when there is no memory at all. */
+ * threads and registering them (16 times as fast as cudaHostAlloc). If it cannot be registered it is
+ * pageable, `is_pinned` is false and the caller warns once. Zero bytes are legal. SLC_ERROR_MEMORY. */
 SLC_API SLC_MUST_USE slc_status slc_pinned_allocate(slc_device *device, int64_t bytes,
                                                     slc_pinned *out);
 SLC_API void slc_pinned_release(slc_device *device, slc_pinned *pinned);
@@ -232,9 +232,11 @@ SLC_API SLC_MUST_USE slc_status slc_stream_loop(slc_stream *stream, void *body,
 SLC_API SLC_MUST_USE slc_status slc_stream_call(slc_stream *stream, slc_stream_function function,
                                                 const void *argument, int64_t argument_bytes);
 
-/* Events. record: the event happens when the stream gets there. wait: the stream goes on when it has
- * happened. An event never recorded counts as happened. elapsed: both must have happened. */
+/* Events. record: it happens when the stream gets there; a timed one holds a card's stream up for some
+ * microseconds more. wait: the stream goes on when it has happened. An event never recorded counts as
+ * happened. elapsed: both are timed and have happened. */
 SLC_API SLC_MUST_USE slc_status slc_event_create(slc_device *device, slc_event **out);
+SLC_API SLC_MUST_USE slc_status slc_event_create_timed(slc_device *device, slc_event **out);
 SLC_API void slc_event_destroy(slc_event *event);
 SLC_API SLC_MUST_USE slc_status slc_event_record(slc_event *event, slc_stream *stream);
 SLC_API SLC_MUST_USE slc_status slc_event_wait(slc_stream *stream, slc_event *event);

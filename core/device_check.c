@@ -213,7 +213,7 @@ static slc_status check_stream_synchronize(slc_stream *stream) {
     return slc_stream_synchronize(inner_stream(stream));
 }
 
-static slc_status check_event_create(slc_device *device, slc_event **out) {
+static slc_status check_event_create(slc_device *device, bool is_timed, slc_event **out) {
     check_device *check = as_check(device);
     if (count_call(check, SLC_CHECK_STREAM, NULL)) {
         return fail_call(check, SLC_CHECK_STREAM, SLC_ERROR_MEMORY);
@@ -223,7 +223,8 @@ static slc_status check_event_create(slc_device *device, slc_event **out) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for an event");
     }
     self->base.device = device;
-    const slc_status status = slc_event_create(check->inner, &self->inner);
+    const slc_status status = is_timed ? slc_event_create_timed(check->inner, &self->inner)
+                                       : slc_event_create(check->inner, &self->inner);
     if (status != SLC_OK) {
         free(self);
         return status;

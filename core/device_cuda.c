@@ -24,8 +24,6 @@
 /* The driver hands out device memory in pages of this size. */
 #define ALLOCATION_UNIT_BYTES (2 << 20)
 
-#define NS_PER_S 1000000000
-
 /* Between two looks at an event: 1 % of a processor. */
 #define EVENT_LONGEST_SLEEP_NS 200000
 
@@ -249,7 +247,7 @@ static slc_status cuda_stream_synchronize(slc_stream *stream) {
 }
 
 /* Waiting threads sleep instead of spinning: the cores are needed for decoding. */
-static slc_status cuda_event_create(slc_device *device, slc_event **out) {
+static slc_status cuda_event_create(slc_device *device, bool is_timed, slc_event **out) {
     SLC_TRY(use_device(device));
     cuda_event *self = calloc(1, sizeof *self);
     if (self == NULL) {
@@ -257,7 +255,8 @@ static slc_status cuda_event_create(slc_device *device, slc_event **out) {
     }
     self->base.device = device;
     const slc_status status =
-        slc_cuda_status(cudaEventCreateWithFlags(&self->event, cudaEventDefault),
+        slc_cuda_status(cudaEventCreateWithFlags(&self->event, is_timed ? cudaEventDefault
+                                                                        : cudaEventDisableTiming),
                         "cudaEventCreateWithFlags");
     if (status != SLC_OK) {
         free(self);
@@ -424,7 +423,8 @@ static slc_status cuda_peer_copy(slc_stream *stream, void *dst, slc_device *src_
  * kernel that knows the clock's rate. The time travels in the pointer, so nothing is allocated. */
 static void CUDART_CB sleep_in_stream(void *argument) {
     const int64_t ns = (int64_t)(intptr_t)argument;
-    struct timespec left = {.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
+    struct timespec left = {.tv_sec = (time_t)(ns / SLC_NS_PER_S),
+                            .tv_nsec = (long)(ns % SLC_NS_PER_S)};
     while (nanosleep(&left, &left) != 0) {
     }
 }

@@ -13,7 +13,7 @@ SLC_MUST_USE slc_status slci_host_stream_create(slc_device *device, slc_stream *
 void slci_host_stream_destroy(slc_stream *stream);
 SLC_MUST_USE slc_status slci_host_stream_synchronize(slc_stream *stream);
 
-SLC_MUST_USE slc_status slci_host_event_create(slc_device *device, slc_event **out);
+SLC_MUST_USE slc_status slci_host_event_create(slc_device *device, bool is_timed, slc_event **out);
 void slci_host_event_destroy(slc_event *event);
 SLC_MUST_USE slc_status slci_host_event_record(slc_event *event, slc_stream *stream);
 SLC_MUST_USE slc_status slci_host_event_wait(slc_stream *stream, slc_event *event);

@@ -35,8 +35,6 @@
 /* A tile takes about a dozen commands on each stream, and a few tiles are in flight. */
 #define FIRST_CAPACITY 64
 
-#define NS_PER_S 1000000000
-
 typedef struct timeline {
     pthread_mutex_t mutex;
     pthread_cond_t advanced;
@@ -233,7 +231,8 @@ static void run_record(host_stream *stream, const command *self) {
 }
 
 static void run_pause(int64_t ns) {
-    struct timespec left = {.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
+    struct timespec left = {.tv_sec = (time_t)(ns / SLC_NS_PER_S),
+                            .tv_nsec = (long)(ns % SLC_NS_PER_S)};
     while (nanosleep(&left, &left) != 0) {
     }
 }
@@ -450,7 +449,9 @@ void slci_host_graph_release(slc_device *device, void *graph) {
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
-slc_status slci_host_event_create(slc_device *device, slc_event **out) {
+/* The host's events all keep the time: it costs them nothing. */
+slc_status slci_host_event_create(slc_device *device, bool is_timed, slc_event **out) {
+    (void)is_timed;
     host_event *event = calloc(1, sizeof *event);
     if (event == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for an event");

@@ -61,15 +61,13 @@ static void keep(search *found, const char *name) {
 static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void *context) {
     (void)info;
     search *found = context;
-    const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
-    if (object >= 0 && H5Iget_type(object) == H5I_DATASET) {
+    H5O_info_t object;
+    if (H5Oget_info_by_name2(group, name, &object, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
+        object.type == H5O_TYPE_DATASET) {
         char absolute[SLCI_H5_NAME_BYTES];
         found->n_found++;
         (void)snprintf(absolute, sizeof absolute, "/%.*s", (int)sizeof absolute - 2, name);
         keep(found, absolute);
-    }
-    if (object >= 0) {
-        (void)H5Oclose(object);
     }
     (void)H5Eclear2(H5E_DEFAULT);
     return ++found->n_links < MOST_LINKS ? 0 : 1;

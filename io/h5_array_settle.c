@@ -6,6 +6,7 @@
 #include "io/chunk_encode.h"
 #include "io/h5_array_internal.h"
 #include "io/h5_filter_list.h"
+#include "io/h5_output.h"
 #include "io/h5_plain_write.h"
 #include "io/outfile.h"
 
@@ -73,6 +74,16 @@ static slc_status count_chunks(const slc_h5_array_output *output, int64_t *out) 
     return SLC_OK;
 }
 
+/* `bytes` in n_chunks pieces (0: in one), with what lies between them so that each begins with a
+ * page. */
+static int64_t padded_bytes(int64_t bytes, int64_t n_chunks) {
+    const int64_t n_pieces = slc_max_i64(n_chunks, 1);
+    const int64_t piece_bytes = bytes / n_pieces;
+    return piece_bytes < SLCI_H5_ALIGNED_FROM_BYTES
+               ? bytes
+               : n_pieces * slc_round_up(piece_bytes, SLCI_H5_ALIGNMENT_BYTES);
+}
+
 /* The chunk grid, and what the file takes: with a filter its structure only, since nobody knows what
  * the elements will take. */
 static slc_status check_layout(slci_h5_settled *settled) {
@@ -96,8 +107,8 @@ static slc_status check_layout(slci_h5_settled *settled) {
     }
     settled->n_chunks = n_chunks;
     settled->plain_bytes = bytes;
-    settled->file_bytes = (slc_h5_array_is_filtered(output) ? 0 : bytes) + STRUCTURE_BYTES +
-                          n_chunks * INDEX_BYTES_PER_CHUNK;
+    settled->file_bytes = (slc_h5_array_is_filtered(output) ? 0 : padded_bytes(bytes, n_chunks)) +
+                          STRUCTURE_BYTES + n_chunks * INDEX_BYTES_PER_CHUNK;
     return SLC_OK;
 }
 

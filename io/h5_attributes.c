@@ -8,21 +8,12 @@
 #include <string.h>
 
 #include "io/h5_heap.h"
+#include "io/h5_reason.h"
 
 /* Not an attribute that HDF5's own limit of 64 KiB for small ones would hold, but some are larger. */
 #define MAX_ATTRIBUTE_BYTES ((size_t)1 << 30)
 
-hid_t slci_h5_reason_keep(bool is_ok) {
-    return is_ok ? -1 : H5Eget_current_stack();
-}
-
-void slci_h5_reason_restore(hid_t reason) {
-    if (reason >= 0) {
-        (void)H5Eset_current_stack(reason);
-    }
-}
-
-static bool copy_value(hid_t from, hid_t to, hid_t type, hid_t space, bool *lacks_memory) {
+static bool copy_value(hid_t from, hid_t to, hid_t type, hid_t space) {
     const hssize_t n = H5Sget_simple_extent_npoints(space);
     const size_t element_bytes = H5Tget_size(type);
     if (n == 0) {
@@ -32,9 +23,13 @@ static bool copy_value(hid_t from, hid_t to, hid_t type, hid_t space, bool *lack
         return false;
     }
     void *value = calloc((size_t)n, element_bytes);
-    *lacks_memory = value == NULL;
-    const bool is_read = value != NULL && H5Aread(from, type, value) >= 0;
+    if (value == NULL) {
+        slci_h5_reason_push_no_memory("no memory for an attribute");
+        return false;
+    }
+    const bool is_read = H5Aread(from, type, value) >= 0;
     const bool is_ok = is_read && H5Awrite(to, type, value) >= 0;
+    slci_h5_reason_blame_output(is_ok || !is_read);
     const hid_t reason = slci_h5_reason_keep(is_ok);
     if (is_read && (H5Tdetect_class(type, H5T_VLEN) > 0 || H5Tis_variable_str(type) > 0)) {
         (void)H5Dvlen_reclaim(type, space, H5P_DEFAULT, value);
@@ -71,13 +66,12 @@ static herr_t copy_attribute(hid_t object, const char *name, const H5A_info_t *i
     const bool is_left_out = type >= 0 && H5Tdetect_class(type, H5T_REFERENCE) > 0;
     if (type >= 0 && space >= 0 && !is_left_out && slci_h5_attribute_is_sound(from)) {
         to = H5Acreate2(call->to, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+        slci_h5_reason_blame_output(to >= 0);
     }
-    bool lacks_memory = false;
-    const bool is_ok = is_left_out || (to >= 0 && copy_value(from, to, type, space, &lacks_memory));
-    if (lacks_memory) {
-        call->failed[0] = '\0';
-    } else if (!is_ok) {
+    const bool is_ok = is_left_out || (to >= 0 && copy_value(from, to, type, space));
+    if (!is_ok) {
         (void)snprintf(call->failed, SLCI_H5_NAME_BYTES, "attribute '%.100s'", name);
+        slci_h5_reason_blame(false, object, call->failed);
     }
     const hid_t reason = slci_h5_reason_keep(is_ok);
     (void)H5Aclose(to);
@@ -89,10 +83,22 @@ static herr_t copy_attribute(hid_t object, const char *name, const H5A_info_t *i
 }
 
 bool slci_h5_copy_attributes(hid_t from, hid_t to, char failed[SLCI_H5_NAME_BYTES]) {
-    const bool is_ok = slci_h5_copy_attributes_but(from, to, NULL, failed);
-    if (!is_ok && failed[0] == '\0') {
-        (void)snprintf(failed, SLCI_H5_NAME_BYTES, "the attributes, for want of memory,");
-    }
+    return slci_h5_copy_attributes_but(from, to, NULL, failed);
+}
+
+/* By name, or in the order of their making where the object keeps that; false where HDF5 fails. */
+static bool find_order(hid_t object, H5_index_t *out) {
+    unsigned order = 0;
+    const H5I_type_t kind = H5Iget_type(object);
+    const hid_t list = kind == H5I_GROUP      ? H5Gget_create_plist(object)
+                       : kind == H5I_DATASET  ? H5Dget_create_plist(object)
+                       : kind == H5I_DATATYPE ? H5Tget_create_plist(object)
+                                              : H5Pcreate(H5P_OBJECT_CREATE); /* a file */
+    const bool is_ok = list >= 0 && H5Pget_attr_creation_order(list, &order) >= 0;
+    const hid_t reason = slci_h5_reason_keep(is_ok);
+    (void)H5Pclose(list);
+    slci_h5_reason_restore(reason);
+    *out = (order & H5P_CRT_ORDER_TRACKED) != 0 ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
     return is_ok;
 }
 
@@ -100,5 +106,9 @@ bool slci_h5_copy_attributes_but(hid_t from, hid_t to, const char *const *left_o
                                  char failed[SLCI_H5_NAME_BYTES]) {
     attribute_copy call = {.to = to, .left_out = left_out, .failed = failed};
     (void)snprintf(failed, SLCI_H5_NAME_BYTES, "the attributes");
-    return H5Aiterate2(from, H5_INDEX_NAME, H5_ITER_INC, NULL, copy_attribute, &call) >= 0;
+    H5_index_t order = H5_INDEX_NAME;
+    const bool is_ok = find_order(from, &order) &&
+                       H5Aiterate2(from, order, H5_ITER_INC, NULL, copy_attribute, &call) >= 0;
+    slci_h5_reason_blame(is_ok, from, failed);
+    return is_ok;
 }

@@ -11,16 +11,11 @@
 #include "io/h5_data.h"
 
 /* With the lock held: all attributes but those of references. False where HDF5 fails, whose reason
- * stands then; `failed` says at what. */
+ * stands then, with the blame on the input (io/h5_reason.h); `failed` says at what. */
 bool slci_h5_copy_attributes(hid_t from, hid_t to, char failed[SLCI_H5_NAME_BYTES]);
 
-/* The same without those named, a list that ends with NULL; `failed` is "" where memory lacked. */
+/* The same without those named, a list that ends with NULL. */
 bool slci_h5_copy_attributes_but(hid_t from, hid_t to, const char *const *left_out,
                                  char failed[SLCI_H5_NAME_BYTES]);
-
-/* Every call of HDF5 forgets why the one before failed, closing too: where something has failed, its
- * reason is put aside meanwhile, and stands again afterwards. */
-hid_t slci_h5_reason_keep(bool is_ok);
-void slci_h5_reason_restore(hid_t reason);
 
 #endif

@@ -21,6 +21,10 @@
 #define MAX_RUNS 64
 #define SHORTEST_RUN_BYTES 4096
 
+/* Parts of contiguous data are of places, of which each has at least so many: they differ by an
+ * eighth at most. */
+#define UNITS_PER_PART 8
+
 /* One read, or a part of it. */
 typedef struct walk {
     slci_h5_chunks *chunks;
@@ -338,45 +342,80 @@ static slc_status read_chunks(walk *w) {
     return SLC_OK;
 }
 
-/* A part is a run of rows along the first dimension that has more than one. */
+/* The least dimension outside which there are so many places that parts are about equal; a box has
+ * `n_units` of them, of all that lies inside. */
+static int find_cut(const walk *w, int64_t *n_units) {
+    const int64_t wanted = (int64_t)w->box->n_parts * UNITS_PER_PART;
+    int cut = 0;
+    *n_units = w->box->extent[0];
+    while (cut < w->chunks->rank - 1 && *n_units < wanted) {
+        cut++;
+        *n_units *= w->box->extent[cut];
+    }
+    return cut;
+}
+
+/* Makes the span the largest box that begins with unit `at` and ends before `end`; its units. */
+static int64_t take_units(const walk *w, int cut, int64_t at, int64_t end, slci_span *span) {
+    const slci_h5_chunk_box *box = w->box;
+    int64_t step = 1; /* units, along dimension `d` */
+    int d = cut;
+    while (d > 0 && at % (step * box->extent[d]) == 0 && end - at >= step * box->extent[d]) {
+        step *= box->extent[d];
+        d--;
+    }
+    int64_t left = at / step;
+    const int64_t n = slc_min_i64(box->extent[d] - left % box->extent[d], (end - at) / step);
+    span->dst = box->dst;
+    for (int e = w->chunks->rank - 1; e >= 0; e--) {
+        int64_t begin = 0;
+        span->extent[e] = box->extent[e];
+        if (e <= d) {
+            begin = left % box->extent[e];
+            left /= box->extent[e];
+            span->extent[e] = e == d ? n : 1;
+        }
+        span->origin[e] = box->origin[e] + begin;
+        span->dst += begin * w->dst_stride[e];
+    }
+    return n * step;
+}
+
+static slc_status read_box(const walk *w, slci_span *span) {
+    const slci_h5_chunks *chunks = w->chunks;
+    int64_t bytes = chunks->element_bytes;
+    for (int d = 0; d < chunks->rank; d++) {
+        bytes *= span->extent[d];
+    }
+    w->counts->stored_bytes += bytes;
+    const slc_status status = read_span(w, span);
+    return status == SLC_ERROR_INPUT ? slc_status_prefix(status, "%s: dataset %s cannot be read",
+                                                         chunks->path, chunks->name)
+                                     : status;
+}
+
 static slc_status read_contiguous(walk *w) {
     const slci_h5_chunks *chunks = w->chunks;
+    const int64_t n_parts = w->box->n_parts > 1 ? w->box->n_parts : 1;
     slci_span span = {.descriptor = chunks->descriptor,
                       .offset = chunks->offset,
                       .element_bytes = chunks->element_bytes,
                       .rank = chunks->rank,
                       .dst = w->box->dst,
                       .turn = chunks->turn};
-    const size_t n = (size_t)chunks->rank * sizeof span.shape[0];
-    memcpy(span.shape, chunks->shape, n);
-    memcpy(span.origin, w->box->origin, n);
-    memcpy(span.extent, w->box->extent, n);
-    memcpy(span.dst_stride, w->dst_stride, n);
-    int cut = 0;
-    while (cut < chunks->rank - 1 && span.extent[cut] == 1) {
-        cut++;
+    memcpy(span.shape, chunks->shape, sizeof span.shape);
+    memcpy(span.dst_stride, w->dst_stride, sizeof span.dst_stride);
+    if (chunks->rank == 0) { /* a single value has one part */
+        return w->box->part == 0 ? read_box(w, &span) : SLC_OK;
     }
-    if (w->box->n_parts > 1 && chunks->rank > 0) {
-        const int64_t begin = span.extent[cut] * w->box->part / w->box->n_parts;
-        const int64_t end = span.extent[cut] * (w->box->part + 1) / w->box->n_parts;
-        span.dst += begin * span.dst_stride[cut];
-        span.origin[cut] += begin;
-        span.extent[cut] = end - begin;
-    } else if (w->box->part > 0) {
-        return SLC_OK; /* a single value has one part */
+    int64_t n_units;
+    const int cut = find_cut(w, &n_units);
+    const int64_t end = n_units * (w->box->part + 1) / n_parts;
+    for (int64_t at = n_units * w->box->part / n_parts; at < end;) {
+        at += take_units(w, cut, at, end, &span);
+        SLC_TRY(read_box(w, &span));
     }
-    int64_t bytes = chunks->element_bytes;
-    for (int d = 0; d < chunks->rank; d++) {
-        bytes *= span.extent[d];
-    }
-    if (bytes == 0) {
-        return SLC_OK;
-    }
-    w->counts->stored_bytes += bytes;
-    const slc_status status = read_span(w, &span);
-    return status == SLC_ERROR_INPUT ? slc_status_prefix(status, "%s: dataset %s cannot be read",
-                                                         chunks->path, chunks->name)
-                                     : status;
+    return SLC_OK;
 }
 
 slc_status slci_h5_chunks_read(slci_h5_chunks *chunks, const slci_h5_chunk_box *box,

@@ -47,7 +47,7 @@ typedef struct slci_h5_chunks {
 } slci_h5_chunks;
 
 /* A box and where it goes, dense. Of n_parts that threads share, this is part `part`; one reads all
- * where n_parts is 0. Parts are whole chunks. */
+ * where n_parts is 0. Parts are whole chunks; of contiguous data, about as many elements each. */
 typedef struct slci_h5_chunk_box {
     const int64_t *origin, *extent; /* [rank]; no extent is 0 */
     void *dst;

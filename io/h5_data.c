@@ -9,6 +9,8 @@
 
 #include "core/checked.h"
 #include "io/h5_chunks.h"
+#include "io/h5_object_check.h"
+#include "io/h5_reason.h"
 
 /* Slots of the chunk cache's hash table for each chunk that fits; the library's manual advises ten to
  * a hundred. */
@@ -21,14 +23,12 @@ slci_h5_kind slci_h5_find(slci_h5_id file, const char *name) {
     slci_h5_lock();
     if (H5Lexists((hid_t)file, name, H5P_DEFAULT) > 0 &&
         H5Oexists_by_name((hid_t)file, name, H5P_DEFAULT) > 0) {
-        const hid_t object = H5Oopen((hid_t)file, name, H5P_DEFAULT);
-        const H5I_type_t type = object < 0 ? H5I_BADID : H5Iget_type(object);
-        kind = type == H5I_GROUP     ? SLCI_H5_GROUP
-               : type == H5I_DATASET ? SLCI_H5_DATASET
-                                     : SLCI_H5_OTHER;
-        if (object >= 0) {
-            (void)H5Oclose(object);
-        }
+        H5O_info_t info = {.type = H5O_TYPE_UNKNOWN};
+        const bool is_known =
+            H5Oget_info_by_name2((hid_t)file, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0;
+        kind = is_known && info.type == H5O_TYPE_GROUP     ? SLCI_H5_GROUP
+               : is_known && info.type == H5O_TYPE_DATASET ? SLCI_H5_DATASET
+                                                           : SLCI_H5_OTHER;
     }
     slci_h5_unlock();
     return kind;
@@ -75,7 +75,20 @@ static slc_status open_id(slci_h5_id file, slci_h5_dataset *dataset, hid_t acces
     return SLC_OK;
 }
 
+slc_status slci_h5_check_header(slci_h5_id file, const char *path, const char *name) {
+    char text[SLCI_H5_REASON_BYTES];
+    if (slci_h5_object_check((hid_t)file, name)) {
+        return SLC_OK;
+    }
+    const bool lacks_memory = slci_h5_lacks_memory();
+    slci_h5_error_text(text, sizeof text);
+    return lacks_memory
+               ? SLC_FAIL(SLC_ERROR_MEMORY, "%s: dataset %s: no memory to open it", path, name)
+               : SLC_FAIL(SLC_ERROR_INPUT, "%s", text);
+}
+
 static slc_status open_locked(slci_h5_id file, slci_h5_dataset *dataset) {
+    SLC_TRY(slci_h5_check_header(file, dataset->path, dataset->name));
     SLC_TRY(open_id(file, dataset, H5P_DEFAULT));
     const hid_t id = (hid_t)dataset->id;
     const hid_t type = H5Dget_type(id);
@@ -247,6 +260,7 @@ slc_status slci_h5_dataset_set_cache(slci_h5_id file, slci_h5_dataset *dataset, 
     if (access >= 0 && H5Pset_chunk_cache(access, (size_t)slots, (size_t)room, 1.0) >= 0) {
         (void)H5Dclose((hid_t)dataset->id); /* HDF5 keeps the old cache while the dataset is open */
         dataset->id = 0;
+        dataset->kept_row = 0; /* the new one holds nothing yet */
         status = open_id(file, dataset, access);
     } else {
         status = SLC_FAIL(SLC_ERROR_MEMORY, "%s: dataset %s: no cache of %" PRId64 " bytes",

@@ -126,6 +126,10 @@ void slci_h5_type_describe(slci_h5_id type, slci_element *element, int *type_cla
                            size_t capacity);
 SLC_MUST_USE slc_status slci_h5_check_storage(slci_h5_dataset *dataset, slci_h5_id properties);
 
+/* Likewise: whether HDF5 may open an object of a file (io/h5_object_check.h). SLC_ERROR_INPUT,
+ * SLC_ERROR_MEMORY. */
+SLC_MUST_USE slc_status slci_h5_check_header(slci_h5_id file, const char *path, const char *name);
+
 #ifdef __cplusplus
 }
 #endif

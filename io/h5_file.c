@@ -73,10 +73,13 @@ void slci_h5_error_text(char *out, size_t capacity) {
     }
 }
 
+/* HDF5 also calls it want of space where what it decodes ends too early. */
 static herr_t find_want_of_memory(unsigned n, const H5E_error2_t *error, void *context) {
     (void)n;
     bool *is_found = context;
-    *is_found = *is_found || (error->maj_num == H5E_RESOURCE && error->min_num == H5E_NOSPACE);
+    const bool is_short = error->desc != NULL && strstr(error->desc, "ran off the end") != NULL;
+    *is_found =
+        *is_found || (error->maj_num == H5E_RESOURCE && error->min_num == H5E_NOSPACE && !is_short);
     return 0;
 }
 

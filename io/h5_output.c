@@ -17,7 +17,7 @@
 
 #include "io/h5_attributes.h"
 #include "io/h5_file.h"
-#include "io/h5_heap.h"
+#include "io/h5_reason.h"
 
 #if H5_VERSION_GE(1, 13, 0)
 #include <H5FDdevelop.h>
@@ -210,7 +210,8 @@ static hid_t create_file(slci_h5_output *output, const char *path) {
     const hid_t creation = slci_h5_plist(H5P_FILE_CREATE);
     hid_t file = -1;
     if (access >= 0 && creation >= 0 && H5Pset_driver(access, output->driver, &info) >= 0 &&
-        H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18) >= 0) {
+        H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18) >= 0 &&
+        H5Pset_alignment(access, SLCI_H5_ALIGNED_FROM_BYTES, SLCI_H5_ALIGNMENT_BYTES) >= 0) {
         file = H5Fcreate(path, H5F_ACC_TRUNC, creation, access);
     }
     (void)H5Pclose(access);
@@ -293,15 +294,16 @@ slc_status slci_h5_output_status(const slci_h5_output *output) {
 
 slc_status slci_h5_output_fail(const slci_h5_output *output, const char *what) {
     SLC_TRY(slci_h5_output_status(output));
-    char reason[256];
-    const bool is_damaged = slci_h5_is_damaged();
+    char reason[SLCI_H5_REASON_BYTES];
+    const bool is_input = slci_h5_reason_is_input();
     const bool lacks_memory = slci_h5_lacks_memory();
     slci_h5_error_text(reason, sizeof reason);
     if (lacks_memory) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory for %s", output->name, what);
     }
-    if (is_damaged) { /* in the input, which the reason names */
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s (%s)", reason, what);
+    if (is_input) { /* which the reason names */
+        return strstr(reason, what) != NULL ? SLC_FAIL(SLC_ERROR_INPUT, "%s", reason)
+                                            : SLC_FAIL(SLC_ERROR_INPUT, "%s (%s)", reason, what);
     }
     return SLC_FAIL(SLC_ERROR_OUTPUT, "HDF5 cannot write %s of %s: %s", what, output->name,
                     reason[0] == '\0' ? "no reason given" : reason);

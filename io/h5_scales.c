@@ -22,6 +22,8 @@
 #include "io/h5_attributes.h"
 #include "io/h5_file.h"
 #include "io/h5_heap.h"
+#include "io/h5_object_check.h"
+#include "io/h5_reason.h"
 
 /* Values that are copied at a time. */
 #define PIECE_BYTES 8192
@@ -102,6 +104,7 @@ static bool copy_piece(hid_t from, hid_t to, hid_t type, const slc_h5_array_orig
     const bool has_target = is_read && select_part(to, (hsize_t)k, 1, (hsize_t)n, &target);
     const bool is_ok = has_target && H5Dwrite(to, type, target.memory_space, target.file_space,
                                               H5P_DEFAULT, values) >= 0;
+    slci_h5_reason_blame_output(is_ok || !is_read);
     const hid_t reason = slci_h5_reason_keep(is_ok);
     if (is_read && (H5Tdetect_class(type, H5T_VLEN) > 0 || H5Tis_variable_str(type) > 0)) {
         (void)H5Dvlen_reclaim(type, source.memory_space, H5P_DEFAULT, values);
@@ -178,6 +181,7 @@ static bool write_scale(scale_copy *self, hid_t from, const written_scale *scale
     if (type >= 0 && space >= 0 && list >= 0 &&
         slci_h5_output_make_groups(self->file, scale->name)) {
         to = H5Dcreate2(self->to_file, scale->name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+        slci_h5_reason_blame_output(to >= 0);
     }
     const bool is_ok =
         to >= 0 && slci_h5_dataset_is_sound(from) &&
@@ -265,6 +269,7 @@ static bool write_list(hid_t object, const char *name, hid_t type, hsize_t n, co
                                 ? -1
                                 : H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     const bool is_ok = attribute >= 0 && H5Awrite(attribute, type, values) >= 0;
+    slci_h5_reason_blame_output(is_ok || space < 0 || type < 0);
     const hid_t reason = slci_h5_reason_keep(is_ok);
     (void)H5Aclose(attribute);
     (void)H5Sclose(space);
@@ -280,9 +285,13 @@ static bool tie_back(scale_copy *self, const written_scale *scale) {
     for (int k = 0; k < scale->n_dims && is_ok; k++) {
         back[k].dimension = scale->dim[k];
         is_ok = H5Rcreate(&back[k].dataset, self->to_file, name, H5R_OBJECT, -1) >= 0;
+        slci_h5_reason_blame_output(is_ok);
+    }
+    if (!is_ok) {
+        return false;
     }
     const hid_t type = back_type();
-    const hid_t object = is_ok ? H5Dopen2(self->to_file, scale->name, H5P_DEFAULT) : -1;
+    const hid_t object = H5Dopen2(self->to_file, scale->name, H5P_DEFAULT);
     is_ok = object >= 0 && write_list(object, "REFERENCE_LIST", type, (hsize_t)scale->n_dims, back);
     const hid_t reason = slci_h5_reason_keep(is_ok);
     (void)H5Dclose(object);
@@ -300,6 +309,7 @@ static bool tie(scale_copy *self) {
         for (int k = 0; k < self->n_of[d] && is_ok; k++) {
             is_ok = H5Rcreate(&references[d][k], self->to_file, self->scale[self->of[d][k]].name,
                               H5R_OBJECT, -1) >= 0;
+            slci_h5_reason_blame_output(is_ok);
         }
         lists[d] = (hvl_t){(size_t)self->n_of[d], self->n_of[d] > 0 ? references[d] : NULL};
     }
@@ -349,6 +359,9 @@ static bool take_scales(scale_copy *self, const hvl_t *lists, const hsize_t *sha
         const int t = self->output->origin[d].dim - 1;
         for (size_t k = 0; t >= 0 && k < lists[t].len; k++) {
             const hobj_ref_t *references = (const hobj_ref_t *)lists[t].p;
+            if (!slci_h5_object_check_reference(self->from, &references[k])) {
+                return false;
+            }
             const hid_t scale =
                 H5Rdereference2(self->from, H5P_DEFAULT, H5R_OBJECT, &references[k]);
             if (scale < 0) {
@@ -372,12 +385,8 @@ static bool take_scales(scale_copy *self, const hvl_t *lists, const hsize_t *sha
 
 /* After HDF5 has failed to read the lists. A damaged list is no reason to refuse the data. */
 static bool leave_lists_out(const scale_copy *self) {
-    char reason[256];
-    if (slci_h5_lacks_memory()) {
-        self->failed[0] = '\0';
-        return false;
-    }
-    if (slci_h5_is_out_of_reach()) {
+    char reason[SLCI_H5_REASON_BYTES];
+    if (slci_h5_lacks_memory() || slci_h5_reason_is_out_of_reach()) {
         return false;
     }
     slci_h5_error_text(reason, sizeof reason);
@@ -445,7 +454,7 @@ static bool copy_label_list(const scale_copy *self, int rank, hid_t attribute, h
     label_list labels = {.is_variable = H5Tis_variable_str(type) > 0, .bytes = H5Tget_size(type)};
     labels.memory = calloc((size_t)(rank + out_rank), labels.bytes);
     if (labels.memory == NULL) {
-        self->failed[0] = '\0';
+        slci_h5_reason_push_no_memory("no memory for the labels of dimensions");
         return false;
     }
     const bool is_read =

@@ -9,6 +9,7 @@
 
 #include "core/checked.h"
 #include "io/h5_data.h"
+#include "io/h5_object_check.h"
 
 enum { SHUFFLE = 2, FLETCHER32 = 3 };
 
@@ -189,7 +190,8 @@ static slc_status check_virtual_source(slci_h5_dataset *dataset, hid_t propertie
                         dataset->path, dataset->name, (int)index);
     }
     const hid_t file = open_virtual_file(dataset, file_name);
-    const hid_t source = file < 0 ? -1 : H5Dopen2(file, set_name, H5P_DEFAULT);
+    const bool is_sound = file >= 0 && slci_h5_object_check(file, set_name);
+    const hid_t source = is_sound ? H5Dopen2(file, set_name, H5P_DEFAULT) : -1;
     const hid_t source_properties = source < 0 ? -1 : H5Dget_create_plist(source);
     slc_status status = SLC_OK;
     if (source_properties < 0) {
@@ -257,6 +259,22 @@ static slc_status check_chunk(slci_h5_dataset *dataset, hid_t list, int64_t *chu
                           dataset->path, dataset->name);
 }
 
+/* Of elements that stand in the header HDF5 reads as many as the shape says, past the end of those that
+ * are there. */
+static slc_status check_compact(const slci_h5_dataset *dataset) {
+    int64_t bytes = dataset->type.bytes;
+    for (int d = 0; d < dataset->rank; d++) {
+        bytes *= dataset->shape[d]; /* checked with the shape */
+    }
+    const hsize_t stored = H5Dget_storage_size((hid_t)dataset->id);
+    return dataset->is_null || stored >= (hsize_t)bytes
+               ? SLC_OK
+               : SLC_FAIL(SLC_ERROR_INPUT,
+                          "%s: dataset %s: %llu bytes are stored in place of %lld: damaged data",
+                          dataset->path, dataset->name, (unsigned long long)stored,
+                          (long long)bytes);
+}
+
 slc_status slci_h5_check_storage(slci_h5_dataset *dataset, slci_h5_id properties) {
     const hid_t list = (hid_t)properties;
     int64_t chunk_bytes = 0;
@@ -265,6 +283,9 @@ slc_status slci_h5_check_storage(slci_h5_dataset *dataset, slci_h5_id properties
         return check_virtual(dataset, list);
     case H5D_CHUNKED:
         SLC_TRY(check_chunk(dataset, list, &chunk_bytes));
+        break;
+    case H5D_COMPACT:
+        SLC_TRY(check_compact(dataset));
         break;
     default:
         SLC_TRY(check_external(dataset, list));

@@ -6,6 +6,7 @@
 #include "io/h5_array_internal.h"
 #include "io/h5_attributes.h"
 #include "io/h5_filter_list.h"
+#include "io/h5_reason.h"
 #include "io/h5_rest.h"
 #include "io/h5_scales.h"
 
@@ -44,12 +45,15 @@ static slc_status open_template(const char *path, const char *dataset, slci_h5_i
         status = slci_h5_array_missing(*file, path, name);
     } else {
         slci_h5_lock();
-        *set = H5Dopen2((hid_t)*file, name, H5P_DEFAULT);
+        status = slci_h5_check_header(*file, path, name);
+        *set = status == SLC_OK ? H5Dopen2((hid_t)*file, name, H5P_DEFAULT) : -1;
         if (*set >= 0) {
             return SLC_OK;
         }
         slci_h5_unlock();
-        status = SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s cannot be opened", path, name);
+        status = status != SLC_OK
+                     ? status
+                     : SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s cannot be opened", path, name);
     }
     slci_h5_close(*file);
     return status;
@@ -102,6 +106,29 @@ slc_status slci_h5_template_type(const slc_h5_array_output *output, slci_h5_id *
     return SLC_OK;
 }
 
+/* ---- the fill value --------------------------------------------------------------------------- */
+
+/* An element as a number, or two: its type, and that of each part. */
+typedef struct fill_form {
+    hid_t type, part; /* the part's is closed by the caller */
+    slci_element element;
+} fill_form;
+
+static bool describe_fill(hid_t type, fill_form *out) {
+    int type_class = 0;
+    char text[SLCI_H5_TEXT_BYTES];
+    const H5T_class_t class = H5Tget_class(type);
+    slci_h5_type_describe((slci_h5_id)type, &out->element, &type_class, text, sizeof text);
+    const bool is_number =
+        slci_element_is_real(&out->element) || slci_element_is_complex(&out->element);
+    out->type = type;
+    out->part = !is_number              ? -1
+                : class == H5T_COMPOUND ? H5Tget_member_type(type, 0)
+                : class == H5T_ENUM     ? H5Tget_super(type)
+                                        : H5Tcopy(type);
+    return out->part >= 0 && H5Tget_size(type) <= MOST_FILL_BYTES;
+}
+
 /* NaN has many forms, and HDF5 makes one of all. */
 static bool is_nan(hid_t type, const unsigned char *value) {
     unsigned char copy[MOST_FILL_BYTES];
@@ -115,27 +142,59 @@ static bool is_nan(hid_t type, const unsigned char *value) {
     return isnan(number);
 }
 
-/* A value as the template has it and as the result would, and back: what stays the same is the same. */
-static bool copy_fill(hid_t set, hid_t type, hid_t to) {
-    unsigned char value[MOST_FILL_BYTES] = {0};
+/* One number of another type, if it is the same number there: what stays the same both ways is. */
+static bool convert_part(const fill_form *from, const unsigned char *value, const fill_form *to,
+                         unsigned char *out) {
+    unsigned char there[MOST_FILL_BYTES] = {0};
     unsigned char again[MOST_FILL_BYTES] = {0};
-    unsigned char background[MOST_FILL_BYTES] = {0}; /* complex numbers are converted into it */
+    const size_t bytes = (size_t)from->element.part_bytes;
+    memcpy(there, value, bytes);
+    if (H5Tconvert(from->part, to->part, 1, there, NULL, H5P_DEFAULT) < 0) {
+        return false;
+    }
+    memcpy(again, there, sizeof again);
+    if (H5Tconvert(to->part, from->part, 1, again, NULL, H5P_DEFAULT) < 0 ||
+        (memcmp(value, again, bytes) != 0 &&
+         !(is_nan(from->part, value) && is_nan(from->part, again)))) {
+        return false;
+    }
+    memcpy(out, there, (size_t)to->element.part_bytes);
+    return true;
+}
+
+/* The parts of a complex number one by one; a real one becomes complex with 0 as its second part. */
+static bool convert_fill(const fill_form *from, const unsigned char *value, const fill_form *to,
+                         unsigned char *out) {
+    const bool is_complex = slci_element_is_complex(&from->element);
+    const bool to_complex = slci_element_is_complex(&to->element);
+    if (!is_complex || !to_complex) {
+        return !is_complex &&
+               convert_part(from, value, to, out + (to_complex ? to->element.real_offset : 0));
+    }
+    return convert_part(from, value + from->element.real_offset, to,
+                        out + to->element.real_offset) &&
+           convert_part(from, value + from->element.imag_offset, to, out + to->element.imag_offset);
+}
+
+/* *is_lost: there is one that `type` does not have. */
+static bool copy_fill(hid_t set, hid_t type, hid_t to, bool *is_lost) {
+    unsigned char value[MOST_FILL_BYTES] = {0};
+    unsigned char out[MOST_FILL_BYTES] = {0};
     H5D_fill_value_t kind = H5D_FILL_VALUE_DEFAULT;
+    fill_form source = {.part = -1};
+    fill_form target = {.part = -1};
     const hid_t from = H5Dget_create_plist(set);
     const hid_t own = H5Dget_type(set);
-    const size_t bytes = own < 0 ? 0 : H5Tget_size(own);
     bool is_ok = from >= 0 && own >= 0 && H5Pfill_value_defined(from, &kind) >= 0;
-    if (is_ok && kind == H5D_FILL_VALUE_USER_DEFINED && bytes <= MOST_FILL_BYTES &&
-        H5Tget_size(type) <= MOST_FILL_BYTES) {
-        is_ok = H5Pget_fill_value(from, own, value) >= 0;
-        memcpy(again, value, sizeof again);
-        const bool is_same =
-            is_ok && H5Tconvert(own, type, 1, again, background, H5P_DEFAULT) >= 0 &&
-            H5Tconvert(type, own, 1, again, background, H5P_DEFAULT) >= 0 &&
-            (memcmp(value, again, bytes) == 0 || (is_nan(own, value) && is_nan(own, again)));
-        is_ok = is_ok && (!is_same || H5Pset_fill_value(to, own, value) >= 0);
+    if (is_ok && kind == H5D_FILL_VALUE_USER_DEFINED) {
+        const bool is_known = describe_fill(own, &source) && describe_fill(type, &target);
+        is_ok = !is_known || H5Pget_fill_value(from, own, value) >= 0;
+        *is_lost = !is_known || !is_ok || !convert_fill(&source, value, &target, out);
+        is_ok = is_ok && (*is_lost || H5Pset_fill_value(to, type, out) >= 0);
         (void)H5Eclear2(H5E_DEFAULT); /* numbers that do not convert */
     }
+    (void)H5Tclose(source.part);
+    (void)H5Tclose(target.part);
     (void)H5Tclose(own);
     (void)H5Pclose(from);
     return is_ok;
@@ -145,13 +204,22 @@ slc_status slci_h5_template_fill(const slc_h5_array_output *output, slci_h5_id t
                                  slci_h5_id list) {
     slci_h5_id file = 0;
     hid_t set = -1;
+    bool is_lost = false;
     SLC_TRY(open_template(output->template_path, output->template_dataset, &file, &set));
-    const bool is_ok = copy_fill(set, (hid_t)type, (hid_t)list);
+    const bool is_ok = copy_fill(set, (hid_t)type, (hid_t)list, &is_lost);
     close_template(file, set);
+    if (is_ok && is_lost) {
+        slc_log_note(output->log,
+                     "%s: the fill value of %s:%s is another number as %s and is left out",
+                     output->path, output->template_path, output->template_dataset,
+                     slc_dtype_name(output->layout.dtype));
+    }
     return is_ok ? SLC_OK
                  : SLC_FAIL(SLC_ERROR_INPUT, "%s: the fill value of dataset %s cannot be read",
                             output->template_path, output->template_dataset);
 }
+
+/* ---- all else --------------------------------------------------------------------------------- */
 
 slc_status slci_h5_template_element(const slc_h5_array_output *output, slci_element *out) {
     slci_h5_id type = 0;
@@ -174,11 +242,8 @@ slc_status slci_h5_template_copy(const slc_h5_array_output *from, const slci_h5_
     const bool is_ok =
         slci_h5_copy_attributes_but(set, (hid_t)to, slci_h5_scale_attributes, failed) &&
         slci_h5_copy_scales(from, set, output, (hid_t)to, failed);
-    slc_status status =
-        is_ok ? slci_h5_output_status(output)
-        : failed[0] == '\0'
-            ? SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory for an attribute", from->template_path)
-            : slci_h5_output_fail(output, failed);
+    slci_h5_reason_blame(is_ok, set, failed);
+    slc_status status = is_ok ? slci_h5_output_status(output) : slci_h5_output_fail(output, failed);
     if (status == SLC_OK && from->copies_rest) {
         status = slci_h5_copy_rest(from, set, output, (hid_t)to);
     }

@@ -78,6 +78,11 @@ slc_status slc_image_file_check(const char *path, const slc_image_meta *meta, bo
     return check_file(path, meta, overwrite, &need);
 }
 
+int64_t slc_image_file_bytes(const char *path, const slc_image_meta *meta) {
+    const slci_image_format *format = NULL;
+    return find_format(path, &format) == SLC_OK ? format->bytes(meta) : 0;
+}
+
 slc_status slc_image_files_check(const char *const *paths, int n_paths, const char *psf_path,
                                  const slc_image_meta *meta, bool overwrite) {
     slc_outfile_need *needs = calloc((size_t)n_paths + 1, sizeof *needs);

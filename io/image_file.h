@@ -63,6 +63,9 @@ typedef struct slc_image_meta {
 SLC_API SLC_MUST_USE slc_status slc_image_file_check(const char *path, const slc_image_meta *meta,
                                                      bool overwrite);
 
+/* What the file will take, about; 0 where the name's extension is none of ours. */
+SLC_API int64_t slc_image_file_bytes(const char *path, const slc_image_meta *meta);
+
 /* The same for all pictures of a run, and that they fit on the disk together: `paths` with `meta`, and
  * `psf_path` (NULL: none), which has no imaginary part. */
 SLC_API SLC_MUST_USE slc_status slc_image_files_check(const char *const *paths, int n_paths,

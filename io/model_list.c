@@ -254,6 +254,11 @@ static slc_status survey_block(model_list *list, const block *here) {
     return SLC_OK;
 }
 
+static void tell_memory(model_list *list) {
+    list->survey.is_kept = list->kept != NULL;
+    list->survey.bytes = (list->n_blocks + 1 + list->capacity) * (int64_t)sizeof *list->start;
+}
+
 static slc_status survey_image(model_list *list) {
     block here;
     SLC_TRY(block_create(list, &here));
@@ -274,9 +279,7 @@ static slc_status survey_image(model_list *list) {
         return SLC_FAIL(SLC_ERROR_INPUT, "%s: no pixel of the image differs from zero",
                         list->base.name);
     }
-    list->survey.is_kept = list->kept != NULL;
-    list->survey.bytes = (list->n_blocks + 1 + (list->survey.is_kept ? list->capacity : 0)) *
-                         (int64_t)sizeof *list->start;
+    tell_memory(list);
     return SLC_OK;
 }
 
@@ -420,6 +423,11 @@ int64_t slc_model_list_least_bytes(const slc_source *model) {
     return (slc_ceil_div(meta->ny, block_rows_of(meta)) + 1) * (int64_t)sizeof(int64_t);
 }
 
+int64_t slc_model_list_block_bytes(const slc_source *model) {
+    const slc_model_meta *meta = slc_model_get_meta(model);
+    return block_rows_of(meta) * meta->nx * slc_dtype_bytes(meta->dtype) * meta->n_planes;
+}
+
 slc_status slc_model_list_create(const slc_model_list_options *options, slc_source **out) {
     model_list *list = calloc(1, sizeof *list);
     if (list == NULL) {
@@ -440,6 +448,12 @@ slc_status slc_model_list_create(const slc_model_list_options *options, slc_sour
     }
     *out = &list->base;
     return SLC_OK;
+}
+
+void slc_model_list_forget(slc_source *source) {
+    model_list *list = (model_list *)source;
+    keep_none(list);
+    tell_memory(list);
 }
 
 const slc_model_survey *slc_model_list_survey(const slc_source *source) {

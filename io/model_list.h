@@ -51,11 +51,18 @@ typedef struct slc_model_survey {
 /* What a list of the model holds at least, which the caller reserves; positions come on top. */
 SLC_API int64_t slc_model_list_least_bytes(const slc_source *model);
 
+/* What each thread takes while it reads from the list. */
+SLC_API int64_t slc_model_list_block_bytes(const slc_source *model);
+
 /* Goes through the image. SLC_ERROR_INPUT: a pixel that is not zero lies beyond the horizon, of the
  * image or of the data, or is infinite (its place is named), or all are zero. SLC_ERROR_MEMORY,
  * SLC_ERROR_INTERRUPTED. */
 SLC_API SLC_MUST_USE slc_status slc_model_list_create(const slc_model_list_options *options,
                                                       slc_source **out);
+
+/* Gives back the memory of positions kept, which are from then on found again; before anything is
+ * read. */
+SLC_API void slc_model_list_forget(slc_source *source);
 
 /* Lent; lives as long as the source. */
 SLC_API const slc_model_survey *slc_model_list_survey(const slc_source *source);

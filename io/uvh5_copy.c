@@ -207,6 +207,12 @@ static slc_status begin_locked(slci_uvh5_copy *copy) {
     return status;
 }
 
+void slc_uvh5_copy_stage_least(slc_sink *sink) {
+    slci_uvh5_copy *copy = (slci_uvh5_copy *)sink;
+    copy->stage_rows = copy->least_rows;
+    copy->info.staging_bytes = copy->info.least_staging_bytes;
+}
+
 slc_status slc_uvh5_copy_begin(slc_sink *sink) {
     slci_uvh5_copy *copy = (slci_uvh5_copy *)sink;
     copy->staged = malloc((size_t)slc_max_i64(copy->info.staging_bytes, 1));

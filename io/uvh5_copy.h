@@ -24,8 +24,10 @@ extern "C" {
 /* All pointers are lent for the sink's life. */
 typedef struct slc_uvh5_copy_options {
     const char *in_path;
-    const char *out_path;  /* NULL: nothing is to be written, as in a dry run */
-    int64_t staging_bytes; /* for rows of whole chunks, at most; 0: 64 MiB */
+    const char *out_path; /* NULL: nothing is to be written, as in a dry run */
+    /* For rows of whole chunks, at most; 0: 64 MiB. Larger filtered chunks get fewer rows, so the bytes
+     * of the file depend on it. */
+    int64_t staging_bytes;
     bool overwrite;
     slc_log *log; /* may be NULL */
 } slc_uvh5_copy_options;
@@ -36,8 +38,9 @@ typedef struct slc_uvh5_copy_info {
     double hand_factor;    /* of the intensity: 1, or 1/2 where the file says I = XX + YY */
     char type_text[64];    /* of visdata as written */
     char units[32];        /* vis_units of the header, "" where it has none */
-    int64_t staging_bytes; /* that the sink takes */
-    int64_t output_bytes;  /* of the file, about */
+    int64_t staging_bytes; /* that the sink takes, and must have at least */
+    int64_t least_staging_bytes;
+    int64_t output_bytes; /* of the file, about */
 } slc_uvh5_copy_info;
 
 /* Opens the input and checks that the output can be made. The sink takes Stokes I as c128 [row,
@@ -47,6 +50,10 @@ typedef struct slc_uvh5_copy_info {
 SLC_API SLC_MUST_USE slc_status slc_uvh5_copy_open(const slc_uvh5_copy_options *options,
                                                    slc_sink **out);
 SLC_API const slc_uvh5_copy_info *slc_uvh5_copy_get_info(const slc_sink *sink);
+
+/* Before the begin: stages no more rows than it must, those of a row of filtered chunks or a MiB of
+ * others, which leaves the bytes of the file as they are. */
+SLC_API void slc_uvh5_copy_stage_least(slc_sink *sink);
 
 /* Makes the output under a temporary name, with everything but visdata. SLC_ERROR_OUTPUT. */
 SLC_API SLC_MUST_USE slc_status slc_uvh5_copy_begin(slc_sink *sink);

@@ -173,22 +173,24 @@ static slc_status choose_storage(slci_uvh5_copy *copy) {
                      copy->options.in_path, vis->filters);
     }
     const int64_t n_rows = slc_max_i64(vis->shape[0], 1);
-    copy->stage_rows = slc_max_i64(slc_min_i64(PIECE_BYTES / copy->row_bytes, n_rows), 1);
-    if (copy->chunk[0] > 0) {
-        const int64_t fitting = slc_max_i64(limit / copy->row_bytes, 1);
-        if (vis->is_filtered && copy->chunk[0] > fitting && copy->chunk[0] > 1) {
-            copy->chunk[0] = slc_min_i64(fitting, copy->chunk[0]);
-            slc_log_note(copy->options.log,
-                         "%s: a row of chunks of visdata, %" PRId64
-                         " rows, is too large to be held; the model is written in chunks of "
-                         "%" PRId64 " rows",
-                         copy->options.in_path, vis->chunk[0], copy->chunk[0]);
-        }
-        if (copy->chunk[0] <= fitting) {
-            copy->stage_rows = slc_min_i64(copy->chunk[0], n_rows);
-        }
+    const int64_t piece_rows = slc_max_i64(slc_min_i64(PIECE_BYTES / copy->row_bytes, n_rows), 1);
+    const int64_t fitting = slc_max_i64(limit / copy->row_bytes, 1);
+    if (vis->is_filtered && slc_min_i64(copy->chunk[0], n_rows) > fitting) {
+        copy->chunk[0] = fitting;
+        slc_log_note(copy->options.log,
+                     "%s: a row of chunks of visdata, %" PRId64
+                     " rows, is too large to be held; the model is written in chunks of "
+                     "%" PRId64 " rows",
+                     copy->options.in_path, vis->chunk[0], copy->chunk[0]);
     }
-    return slc_checked_mul(copy->stage_rows, copy->row_bytes, &copy->info.staging_bytes)
+    const int64_t chunk_rows = slc_min_i64(copy->chunk[0], n_rows);
+    copy->stage_rows = chunk_rows > 0 && chunk_rows <= fitting ? chunk_rows : piece_rows;
+    /* A filtered chunk is encoded once, and so whole. */
+    copy->least_rows =
+        vis->is_filtered ? copy->stage_rows : slc_min_i64(piece_rows, copy->stage_rows);
+    return slc_checked_mul(copy->stage_rows, copy->row_bytes, &copy->info.staging_bytes) &&
+                   slc_checked_mul(copy->least_rows, copy->row_bytes,
+                                   &copy->info.least_staging_bytes)
                ? SLC_OK
                : SLC_FAIL(SLC_ERROR_INPUT, "%s: a row of visdata does not fit 63 bits",
                           copy->options.in_path);

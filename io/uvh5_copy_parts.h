@@ -31,8 +31,8 @@ typedef struct slci_uvh5_copy {
     slc_outfile file;
     slci_h5_output *output; /* NULL: not open */
     hid_t dataset, file_type, file_space;
-    unsigned char *staged; /* [stage_rows, row_bytes] */
-    int64_t stage_rows;
+    unsigned char *staged;          /* [stage_rows, row_bytes] */
+    int64_t stage_rows, least_rows; /* that are staged, and must be at least */
     int64_t first_staged, n_staged; /* rows in it */
     int64_t n_written;
 } slci_uvh5_copy;

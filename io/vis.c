@@ -143,6 +143,7 @@ static slc_status scan_parts(slci_vis *vis, const slc_vis_options *options) {
     slc_status status = SLC_OK;
     for (int k = 0; k < vis->n_parts && status == SLC_OK; k++) {
         status = vis->parts[k]->ops->scan(vis->parts[k], &sets);
+        vis->parts[k]->ops->rest(vis->parts[k]); /* else there would be buffers of each file */
     }
     if (status == SLC_OK) {
         status = slci_vis_check_agreement(vis); /* an ephemeris is placed by the scan */
@@ -244,17 +245,23 @@ static int part_of(const slci_vis *vis, int64_t row) {
     return low;
 }
 
-/* Buffers are those of one file. Where threads come to another one, what they left at the others is
- * freed; so no more is ever there than what each of them uses, and has left at one file. */
-static void go_to_part(slci_vis *vis, int k) {
-    if (vis->n_parts == 1 || atomic_exchange(&vis->current, k) == k) {
-        return;
+/* Buffers are those of one file. Whoever comes to another file frees what lies unused at the one
+ * before, and whoever was still reading that one frees its own at the end: so no more is ever there
+ * than what each thread uses, and has left at one file. However many files there are, each change
+ * costs the same. */
+static slc_status read_from(slci_vis *vis, int k, int64_t row, int64_t n,
+                            const slci_vis_target *target, slc_vis_counts *counts) {
+    slci_vis_part *part = vis->parts[k];
+    const int before = atomic_exchange(&vis->current, k);
+    if (before != k) {
+        vis->parts[before]->ops->rest(vis->parts[before]);
     }
-    for (int j = 0; j < vis->n_parts; j++) {
-        if (j != k) {
-            vis->parts[j]->ops->rest(vis->parts[j]);
-        }
+    const slc_status status =
+        part->ops->read(part, row - vis->first_row[k], n, target, counts, &vis->base.counters);
+    if (atomic_load(&vis->current) != k) {
+        part->ops->rest(part);
     }
+    return status;
 }
 
 /* Rows `begin` to end - 1 of the box that dst is of. */
@@ -273,9 +280,7 @@ static slc_status read_rows(slci_vis *vis, const slc_box *box, int64_t begin, in
             .vis = data == NULL ? NULL : data + 2 * at * n_channels,
             .weight = weight == NULL ? NULL : weight + at * n_channels,
         };
-        go_to_part(vis, k);
-        SLC_TRY(vis->parts[k]->ops->read(vis->parts[k], row - vis->first_row[k], part_end - row,
-                                         &target, counts, &vis->base.counters));
+        SLC_TRY(read_from(vis, k, row, part_end - row, &target, counts));
         row = part_end;
     }
     return SLC_OK;
@@ -396,7 +401,7 @@ int64_t slc_vis_reader_bytes(const slc_source *source, bool wants_samples, int n
         once_bytes += cost.once_bytes;
         thread_bytes = slc_max_i64(thread_bytes, cost.thread_bytes);
     }
-    /* go_to_part says why. */
+    /* read_from says why. */
     const int64_t n_buffers = vis->n_parts == 1 ? n_threads : 2 * (int64_t)n_threads;
     return once_bytes + n_buffers * thread_bytes;
 }

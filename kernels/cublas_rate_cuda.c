@@ -128,8 +128,8 @@ static slc_status measure(blas *self, const slci_cublas_rate_request *request, d
     slc_event *begin = NULL;
     slc_event *end = NULL;
     *best = INFINITY;
-    SLC_TRY_GOTO(done, slc_event_create(request->device, &begin));
-    SLC_TRY_GOTO(done, slc_event_create(request->device, &end));
+    SLC_TRY_GOTO(done, slc_event_create_timed(request->device, &begin));
+    SLC_TRY_GOTO(done, slc_event_create_timed(request->device, &end));
     SLC_TRY_GOTO(done, fill(request));
     SLC_TRY_GOTO(done, check(self->create(&self->handle), "cublasCreate"));
     SLC_TRY_GOTO(done, check(self->set_stream(self->handle, slc_stream_get_cuda(request->stream)),

@@ -78,7 +78,23 @@ typedef enum slc_direct_unit {
     SLC_DIRECT_UNIT_GROUP, /* of four warps: 9.0 */
 } slc_direct_unit;
 
-/* Fixed by geometry, survey, epsilon and device kind. Plain data: passed by value to kernels. */
+/* The launches whose work may be divided in any way. */
+typedef enum slc_direct_launch {
+    SLC_DIRECT_LAUNCH_HOST,    /* both kernels of the host */
+    SLC_DIRECT_LAUNCH_PRODUCT, /* of CUDA's product kernel */
+    SLC_DIRECT_LAUNCH_SINE,    /* of CUDA's sine kernel */
+    SLC_DIRECT_N_LAUNCHES
+} slc_direct_launch;
+
+/* What no bit of a result depends on, and is not in the numerics record. Zeros: a model chooses. */
+typedef struct slc_direct_tuning {
+    /* CUDA: blocks that share the runs of a kernel tile. Host: tasks that share a run's kernel tiles.
+     * More than there are runs or tiles is as many. */
+    int64_t split[SLC_DIRECT_N_LAUNCHES];
+} slc_direct_tuning;
+
+/* All but `tuning` is fixed by geometry, survey, epsilon and device kind. Plain data: passed by value
+ * to kernels. */
 typedef struct slc_direct_setup {
     slc_direct_geometry geometry;
     int64_t n_channels;
@@ -98,12 +114,14 @@ typedef struct slc_direct_setup {
     double term_tolerance; /* and that the cut of the expansion may use */
     double single_limit;   /* largest |w c| in turns that SINE may form in single precision */
     double double_limit;   /* |w c| below it SINE_DOUBLE may form; 0: not on this device */
+    slc_direct_tuning tuning; /* zeros from slc_direct_choose */
 } slc_direct_setup;
 
 /* One kernel tile: its method and the numbers that the split of the phase needs (direct_tile.h). */
 typedef struct slc_direct_tile {
     slc_direct_method method;
     int n_terms;       /* P: correction terms beyond the first; product tiles only */
+    int n_products;    /* matrix products that they take; product tiles only */
     int64_t x0, y0;    /* first column and row */
     double l0, m0, n0; /* tile centre; n0 = sqrt(1 - l0² - m0²), 0 beyond the horizon */
     double c_max;      /* bound of |c(l,m)| over the tile */
@@ -117,6 +135,7 @@ typedef struct slc_direct_summary {
     double worst_bound;      /* of what the expansion leaves out */
     double error_bound;      /* of that and of all roundings, relative to Σw|V|: at most epsilon */
     double flops_per_sample; /* weighed arithmetic of one sample over the whole picture */
+    double product_cost;     /* of CUDA's product tiles, on average; 1: of one without terms */
     int64_t finite_pixels;   /* pixels with l² + m² < 1 */
     char why[256];           /* one sentence: which tiles take which method, and why */
 } slc_direct_summary;

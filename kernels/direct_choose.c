@@ -41,7 +41,7 @@
 /* Half a unit in the last place of double precision, relative. */
 #define DOUBLE_ROUNDING 0x1p-53
 
-/* From this epsilon on one product will do. */
+/* From this epsilon on one product may do. */
 #define PRODUCT_EPSILON 1e-3
 
 /* Share of epsilon for w c in single precision. */
@@ -62,7 +62,15 @@
 /* What one such cycle, and one pair on CUDA, weighs in the plan's arithmetic. */
 #define HOST_FLOPS_PER_CYCLE 64.0
 #define CUDA_FLOPS_PER_PAIR 16.0
-#define CUDA_FLOPS_PER_PRODUCT 1.5
+
+/* A pair of CUDA's product kernel: what is the same for any number of products, and each product, as
+ * pairs a second of the sine kernel and of 3, 4, 7, 11 and 14 products have it on an H200. */
+#define CUDA_FLOPS_PER_MADE_PAIR 0.6
+#define CUDA_FLOPS_PER_PRODUCT 0.3
+
+/* Of the sine kernel's time, what products must save: an H200 takes half a percent of it to launch
+ * another kernel and to wait for its last blocks. */
+#define LEAST_SAVED 0.01
 
 /* Tiles that the model looks at in each direction at most; larger pictures are sampled. */
 #define MODEL_TILES 64
@@ -96,6 +104,11 @@ static bool is_for_host(const slc_direct_setup *setup) {
     return setup->block_samples > 1;
 }
 
+/* A pair of CUDA's product kernel. */
+static double product_flops(int n_products) {
+    return CUDA_FLOPS_PER_MADE_PAIR + CUDA_FLOPS_PER_PRODUCT * n_products;
+}
+
 /* The plan's weight of one sample on one tile. */
 static double tile_flops(const slc_direct_setup *setup, const slc_direct_tile *tile) {
     if (is_for_host(setup)) {
@@ -105,8 +118,7 @@ static double tile_flops(const slc_direct_setup *setup, const slc_direct_tile *t
         return 0.0;
     }
     const double pairs = (double)setup->tile_pixels * (double)setup->tile_pixels;
-    const double terms = (double)(setup->n_products + tile->n_terms);
-    return pairs * (tile->method == SLC_DIRECT_PRODUCT ? terms * CUDA_FLOPS_PER_PRODUCT
+    return pairs * (tile->method == SLC_DIRECT_PRODUCT ? product_flops(tile->n_products)
                                                        : CUDA_FLOPS_PER_PAIR);
 }
 
@@ -244,41 +256,64 @@ slc_direct_unit slc_direct_unit_get(int compute_capability) {
     return compute_capability == 90 ? SLC_DIRECT_UNIT_GROUP : SLC_DIRECT_UNIT_NONE;
 }
 
-static bool has_product_tile(const slc_direct_setup *setup) {
+/* The arithmetic of one sample over the picture; all of it by the sine kernel is `*sine`. */
+static double picture_flops(const slc_direct_setup *setup, double *sine) {
     const int64_t n_y = slc_ceil_div(setup->geometry.ny, setup->tile_pixels);
     const int64_t n_x = slc_ceil_div(setup->geometry.nx, setup->tile_pixels);
+    double flops = 0.0;
+    int64_t n_tiles = 0;
     for (int64_t ty = 0; ty < n_y; ty++) {
         for (int64_t tx = 0; tx < n_x; tx++) {
-            if (slci_direct_tile_at(setup, ty, tx).method == SLC_DIRECT_PRODUCT) {
-                return true;
-            }
+            const slc_direct_tile tile = slci_direct_tile_at(setup, ty, tx);
+            flops += tile_flops(setup, &tile);
+            n_tiles += tile.method != SLC_DIRECT_SKIP;
         }
     }
-    return false;
+    *sine = (double)n_tiles * (double)setup->tile_pixels * (double)setup->tile_pixels *
+            CUDA_FLOPS_PER_PAIR;
+    return flops;
 }
 
-/* The product kernel where the card has one and it has a tile to do; else the sine kernel's tiles. */
+/* The product kernel with one product or three. */
+static slc_direct_setup product_setup(const slc_direct_request *request,
+                                      const slc_direct_setup *setup, int n_products) {
+    const double rounding = n_products == 1 ? PRODUCT_ROUNDING : PRODUCTS_ROUNDING;
+    slc_direct_setup product = *setup;
+    product.unit = request->unit;
+    product.n_products = n_products;
+    product.tile_pixels = SLCI_CUDA_PRODUCT_TILE;
+    product.max_terms = n_products == 1 ? SLCI_CUDA_MOST_COARSE_TERMS : SLCI_CUDA_MOST_TERMS;
+    product.term_tolerance =
+        fmin(0.5 * setup->epsilon, setup->epsilon - rounding - setup->phase_rounding);
+    return product;
+}
+
+/* The product kernel where the card has one and its tiles save enough to be worth a launch of their
+ * own, with one product where that will do and is faster: three allow for more terms. Else the sine
+ * kernel. */
+static slc_direct_setup choose_kernel(const slc_direct_request *request,
+                                      const slc_direct_setup *sine) {
+    double all_sine = 0.0;
+    slc_direct_setup product = product_setup(request, sine, 3);
+    double flops = picture_flops(&product, &all_sine);
+    if (sine->epsilon >= PRODUCT_EPSILON) {
+        const slc_direct_setup coarse = product_setup(request, sine, 1);
+        const double coarse_flops = picture_flops(&coarse, &all_sine);
+        product = coarse_flops <= flops ? coarse : product;
+        flops = fmin(coarse_flops, flops);
+    }
+    const bool is_wanted = request->tile_pixels > 0 ? request->tile_pixels == SLCI_CUDA_PRODUCT_TILE
+                                                    : flops < (1.0 - LEAST_SAVED) * all_sine;
+    return is_wanted ? product : *sine;
+}
+
 static slc_status choose_cuda(const slc_direct_request *request, slc_direct_setup *setup) {
-    const bool is_coarse = setup->epsilon >= PRODUCT_EPSILON;
-    const double rounding = is_coarse ? PRODUCT_ROUNDING : PRODUCTS_ROUNDING;
     setup->block_samples = 1;
     setup->single_limit = fmin(setup->single_limit, SLCI_CUDA_SINGLE_TURNS);
     setup->double_limit = request->has_fast_double ? SLCI_CUDA_DOUBLE_TURNS : 0.0;
-    setup->term_tolerance =
-        fmin(0.5 * setup->epsilon, setup->epsilon - rounding - setup->phase_rounding);
     const slc_direct_setup sine = slci_direct_sine_setup(setup);
     SLC_TRY(check_cuda_phase(&sine));
-    setup->unit = request->unit;
-    setup->n_products = is_coarse ? 1 : 3;
-    setup->tile_pixels = SLCI_CUDA_PRODUCT_TILE;
-    setup->max_terms = SLCI_CUDA_MOST_TERMS;
-    const bool is_wanted =
-        request->unit != SLC_DIRECT_UNIT_NONE &&
-        (request->tile_pixels > 0 ? request->tile_pixels == SLCI_CUDA_PRODUCT_TILE
-                                  : has_product_tile(setup));
-    if (!is_wanted) {
-        *setup = sine;
-    }
+    *setup = request->unit == SLC_DIRECT_UNIT_NONE ? sine : choose_kernel(request, &sine);
     return SLC_OK;
 }
 
@@ -378,18 +413,19 @@ static void explain(const slc_direct_setup *setup, slc_direct_summary *summary) 
     }
 }
 
-/* The rounding of the worst of the kernels that have tiles. */
-static double largest_rounding(const slc_direct_setup *setup, const slc_direct_summary *summary) {
+/* What rounding can do to one sample in this tile. */
+static double tile_rounding(const slc_direct_setup *setup, const slc_direct_tile *tile) {
+    if (tile->method == SLC_DIRECT_SKIP) {
+        return 0.0;
+    }
     if (is_for_host(setup)) {
         return HOST_ROUNDING;
     }
-    const double product = setup->n_products == 1 ? PRODUCT_ROUNDING : PRODUCTS_ROUNDING;
-    const int64_t n_product = summary->n_tiles[SLC_DIRECT_PRODUCT];
-    const int64_t n_skipped = summary->n_tiles[SLC_DIRECT_SKIP];
-    const int64_t n_y = slc_ceil_div(setup->geometry.ny, setup->tile_pixels);
-    const int64_t n_x = slc_ceil_div(setup->geometry.nx, setup->tile_pixels);
-    const bool has_sine = n_product + n_skipped < n_y * n_x;
-    return fmax(n_product > 0 ? product : 0.0, has_sine ? SINE_ROUNDING : 0.0);
+    if (tile->method != SLC_DIRECT_PRODUCT) {
+        return SINE_ROUNDING;
+    }
+    const double saved = tile->n_terms >= SLCI_CUDA_LOW_TERMS ? SLCI_CUDA_LOW_ERROR : 0.0;
+    return setup->n_products == 1 ? PRODUCT_ROUNDING : PRODUCTS_ROUNDING - saved;
 }
 
 void slc_direct_summarise(const slc_direct_setup *setup, slc_direct_summary *out) {
@@ -403,10 +439,14 @@ void slc_direct_summarise(const slc_direct_setup *setup, slc_direct_summary *out
             out->max_terms_used =
                 tile.n_terms > out->max_terms_used ? tile.n_terms : out->max_terms_used;
             out->worst_bound = fmax(out->worst_bound, tile.bound);
+            out->error_bound = fmax(out->error_bound, tile.bound + tile_rounding(setup, &tile) +
+                                                          setup->phase_rounding);
             out->flops_per_sample += tile_flops(setup, &tile);
+            out->product_cost += product_flops(tile.n_products) / product_flops(setup->n_products) *
+                                 (tile.method == SLC_DIRECT_PRODUCT);
         }
     }
-    out->error_bound = out->worst_bound + largest_rounding(setup, out) + setup->phase_rounding;
+    out->product_cost /= (double)slc_max_i64(out->n_tiles[SLC_DIRECT_PRODUCT], 1);
     for (int64_t j = 0; j < setup->geometry.ny; j++) {
         out->finite_pixels += finite_in_row(&setup->geometry, j);
     }

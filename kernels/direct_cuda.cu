@@ -82,7 +82,6 @@
  * bound for each part. Of the card only its speed at double precision matters, which picks DOUBLE or
  * WIDE and is in the numerics record (double_limit).
  */
-#include <assert.h>
 #include <cuda_runtime.h>
 
 #include "core/checked.h"
@@ -91,9 +90,7 @@
 #include "kernels/direct_cuda_reach.cuh"
 #include "kernels/direct_cuda_sample.cuh"
 #include "kernels/direct_mma_launch.cuh"
-
-/* Blocks of one launch along y; more runs than that are looped over. */
-#define MAX_GRID_Y 65535
+#include "kernels/direct_tuning.h"
 
 /* One run into the thread's sums; whether it has any weight. In step i the threads add chunk i, after
  * making their share of the turns of chunk i + 1; one warp (each in its turn) compacts chunk i + 2,
@@ -228,17 +225,27 @@ static void fill_arguments(const slc_direct_setup *setup, const slc_direct_setup
         slc_ceil_div(setup->granule_rows * setup->n_channels, setup->granule_samples);
 }
 
-/* Blocks for the tiles and runs of a full engine tile. */
-static slc_status count_blocks(const slc_direct_setup *setup, const int64_t *full_extent,
-                               const slci_direct_cuda_arguments *a, int64_t *n_tiles,
-                               int64_t *n_runs) {
-    *n_tiles = a->tiles_x * slc_ceil_div(full_extent[1], setup->tile_pixels);
-    *n_runs = slc_ceil_div(full_extent[0], setup->granule_rows) * a->runs_per_granule;
-    if (*n_tiles > INT32_MAX) {
+static slc_status count_processors(int *out) {
+    int device = 0;
+    SLC_TRY(slc_cuda_status(cudaGetDevice(&device), "cudaGetDevice"));
+    return slc_cuda_status(cudaDeviceGetAttribute(out, cudaDevAttrMultiProcessorCount, device),
+                           "cudaDeviceGetAttribute");
+}
+
+/* Blocks for the tiles of a full engine tile, and along y for its runs: each loops over some, and sets
+ * its tile up once. */
+static slc_status count_blocks(const slc_direct_setup *setup, slc_direct_launch launch,
+                               const int64_t *full_extent, const slci_direct_cuda_arguments *a,
+                               dim3 *grid) {
+    int n_processors = 0;
+    SLC_TRY(count_processors(&n_processors));
+    const slci_direct_work work = {&a->parent, NULL, SLC_DEVICE_CUDA, n_processors, full_extent};
+    const int64_t n_tiles = a->tiles_x * slc_ceil_div(full_extent[1], setup->tile_pixels);
+    if (n_tiles > INT32_MAX) {
         return SLC_FAIL(SLC_ERROR_NO_PLAN,
                         "an engine tile of %lld kernel tiles is more than one launch can take; "
                         "use a smaller --vram",
-                        (long long)*n_tiles);
+                        (long long)n_tiles);
     }
     if (setup->granule_rows * setup->n_channels > UINT32_MAX) {
         return SLC_FAIL(SLC_ERROR_NO_PLAN,
@@ -246,6 +253,8 @@ static slc_status count_blocks(const slc_direct_setup *setup, const int64_t *ful
                         "select fewer channels",
                         (long long)setup->granule_rows, (long long)setup->n_channels);
     }
+    grid->x = (unsigned)n_tiles;
+    grid->y = (unsigned)slci_direct_split_get(&work, launch);
     return SLC_OK;
 }
 
@@ -253,11 +262,9 @@ static slc_status count_blocks(const slc_direct_setup *setup, const int64_t *ful
 static slc_status launch_sine(const slc_direct_setup *parent, const slc_tile_arguments *arguments) {
     const slc_direct_setup setup = slci_direct_sine_setup(parent);
     slci_direct_cuda_arguments a;
-    int64_t n_tiles = 0;
-    int64_t n_runs = 0;
+    dim3 grid;
     fill_arguments(&setup, parent, arguments, &a);
-    SLC_TRY(count_blocks(&setup, arguments->full_extent, &a, &n_tiles, &n_runs));
-    const dim3 grid((unsigned)n_tiles, (unsigned)slc_min_i64(n_runs, MAX_GRID_Y));
+    SLC_TRY(count_blocks(&setup, SLC_DIRECT_LAUNCH_SINE, arguments->full_extent, &a, &grid));
     const int last = slci_cuda_variant(&setup, slci_reach_find(&setup).turns);
     for (int variant = 0; variant <= last; variant++) {
         if (variant == SLCI_CUDA_DOUBLE && setup.double_limit == 0.0) {
@@ -275,15 +282,12 @@ static slc_status direct_cuda_tile(void *state, const slc_tile_arguments *argume
     const slc_direct_setup *setup = (const slc_direct_setup *)state;
     bool is_all_product = false;
     if (setup->unit != SLC_DIRECT_UNIT_NONE) {
-        assert(setup->tile_pixels == SLCI_CUDA_PRODUCT_TILE);
+        is_all_product = slci_reach_is_all_product(setup);
         slci_direct_cuda_arguments a;
-        int64_t n_tiles = 0;
-        int64_t n_runs = 0;
-        const int terms = slci_reach_terms(setup, &is_all_product);
+        dim3 grid;
         fill_arguments(setup, setup, arguments, &a);
-        SLC_TRY(count_blocks(setup, arguments->full_extent, &a, &n_tiles, &n_runs));
-        SLC_TRY(
-            slci_mma_launch(&a, terms, n_tiles, n_runs, slc_stream_get_cuda(arguments->stream)));
+        SLC_TRY(count_blocks(setup, SLC_DIRECT_LAUNCH_PRODUCT, arguments->full_extent, &a, &grid));
+        SLC_TRY(slci_mma_launch(&a, grid, slc_stream_get_cuda(arguments->stream)));
     }
     return is_all_product ? SLC_OK : launch_sine(setup, arguments);
 }

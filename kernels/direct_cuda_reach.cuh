@@ -2,7 +2,7 @@
  * once, where looking at each tile would take longer than computing it. Host code.
  *
  *     const int last = slci_cuda_variant(&setup, slci_reach_find(&setup).turns);
- *     const int terms = slci_reach_terms(&setup, &is_all_product);
+ *     const bool is_all_product = slci_reach_is_all_product(&setup);
  */
 #ifndef SLC_KERNELS_DIRECT_CUDA_REACH_CUH
 #define SLC_KERNELS_DIRECT_CUDA_REACH_CUH
@@ -28,18 +28,15 @@ static inline slci_reach slci_reach_find(const slc_direct_setup *setup) {
     return reach;
 }
 
-/* The most terms that product tiles of this picture may need, and whether all its tiles are such. */
-static inline int slci_reach_terms(const slc_direct_setup *setup, bool *is_all) {
+/* Whether all tiles of this picture are the product kernel's. */
+static inline bool slci_reach_is_all_product(const slc_direct_setup *setup) {
     const slci_reach reach = slci_reach_find(setup);
-    const double curve = setup->max_w * (1.0 + 1e-6) *
-                         slci_direct_curve(reach.half, slci_direct_n(reach.far_l, reach.far_m));
+    const slci_direct_sides sides = {reach.half, reach.half, reach.far_l, reach.far_m,
+                                     slci_direct_n(reach.far_l, reach.far_m)};
+    const slci_direct_bent bent = slci_direct_bent_find(&sides, setup->max_w * (1.0 + 1e-6),
+                                                        reach.turns / fmax(setup->max_w, 1e-300));
     double bound = 0.0;
-    const int terms = slci_direct_bent_terms(6.283185307179586 * reach.turns,
-                                             slci_direct_bend_error(reach.half, reach.half,
-                                                                    reach.far_l, reach.far_m),
-                                             setup->term_tolerance, &bound);
-    *is_all = terms >= 0 && curve < SLCI_CUDA_CURVED_TURNS;
-    return terms == 0 ? 0 : SLCI_CUDA_MOST_TERMS;
+    return slci_direct_bent_terms(setup, &bent, &bound) >= 0;
 }
 
 #endif

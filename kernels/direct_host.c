@@ -22,13 +22,10 @@
 #include "core/pool.h"
 #include "kernels/direct_internal.h"
 #include "kernels/direct_tile.h"
+#include "kernels/direct_tuning.h"
 
 /* Locks that the kernel tiles of a picture share. */
 #define N_LOCKS 64
-/* Units that each thread should get at least, so that the last ones end together ... */
-#define UNITS_PER_THREAD 8
-/* ... and kernel tiles that share one gathering of samples at most. */
-#define MAX_GROUP 16
 
 /* Declared here too, because the header of a plain reference BLAS lacks it. */
 extern void openblas_set_num_threads(int n_threads);
@@ -54,7 +51,7 @@ typedef struct host_run {
     int64_t scratch_bytes;
     int64_t runs_per_granule;
     int64_t first_tile_y, first_tile_x, n_tiles_x, n_tiles;
-    int64_t group, n_groups;
+    int64_t n_groups; /* of kernel tiles, of which each gathers a run's samples once */
     pthread_mutex_t locks[N_LOCKS];
 } host_run;
 
@@ -259,8 +256,8 @@ static slc_status run_unit(void *context, int64_t index, int worker) {
     if (scratch.samples.n == 0) {
         return SLC_OK;
     }
-    const int64_t first = index % run->n_groups * run->group;
-    const int64_t last = slc_min_i64(first + run->group, run->n_tiles);
+    const int64_t first = index % run->n_groups * run->n_tiles / run->n_groups;
+    const int64_t last = (index % run->n_groups + 1) * run->n_tiles / run->n_groups;
     for (int64_t t = first; t < last; t++) {
         const slc_direct_tile tile =
             slci_direct_tile_at(setup, run->first_tile_y + t / run->n_tiles_x,
@@ -302,9 +299,11 @@ static slc_status run_tile(void *argument) {
     run.n_tiles = run.n_tiles_x * slc_ceil_div(tile->extent[1], setup->tile_pixels);
     const int64_t n_runs =
         slc_ceil_div(tile->extent[0], setup->granule_rows) * run.runs_per_granule;
-    const int64_t wanted = UNITS_PER_THREAD * (int64_t)slc_pool_size(call->pool);
-    run.group = slc_max_i64(1, slc_min_i64(MAX_GROUP, n_runs * run.n_tiles / wanted));
-    run.n_groups = slc_ceil_div(run.n_tiles, run.group);
+    const slci_direct_work work = {.setup = setup,
+                                   .device = SLC_DEVICE_HOST,
+                                   .n_processors = slc_pool_size(call->pool),
+                                   .full_extent = tile->extent};
+    run.n_groups = slci_direct_split_get(&work, SLC_DIRECT_LAUNCH_HOST);
     for (int i = 0; i < N_LOCKS; i++) {
         pthread_mutex_init(&run.locks[i], NULL);
     }

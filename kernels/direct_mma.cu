@@ -3,13 +3,13 @@
  *     I(y, x) += Re Σ_k A_k(y) B_k(x),   A = w V e^{-2πi(φ + rows)},  B = e^{-2πi columns}
  *
  * by the split of kernels/direct_tile.h, for tiles of 128 × 128 pixels in which the factor that is left
- * out, e^{-2πi w c}, is 1 within the promise, or 1 and one correction term. Two real multiply-adds a
- * pair of a sample and a pixel, where the sine kernel has eleven instructions.
+ * out, e^{-2πi w c}, is within the promise 1 or a polynomial of four correction terms at most. Two real
+ * multiply-adds a pair of a sample and a pixel and term, where the sine kernel has eleven instructions.
  *
  * Operands. Left (A) has a line for each row of the picture, right (B) for each column; a line has the
  * real and the imaginary part of each of a stage's 32 samples, so that Re AB is one product of inner
  * length 64. Both are split into two fp16 numbers, A = A' + A", B = B' + B", and A'B" + A"B' + A'B'
- * takes three products; from epsilon 1e-3 on A'B' alone will do. A is scaled by a power of two, so that
+ * takes three products; from epsilon 1e-3 on A'B' alone may do. A is scaled by a power of two, so that
  * the largest |w V| of the run lies near 2^14: fp16 pairs then resolve 2^-39 of it, which leaves 1e-8
  * of a run's Σ|wV| to weights of any number of decades.
  *
@@ -18,22 +18,31 @@
  *               all        a warp its own chunks of 4 samples: sine,            8 warps, 16 rows
  *                          cosine, fp16 pairs                                   each
  *
- * All eight warps do everything. While the tensor cores multiply one stage, the warps make the operands
- * of the next, each whole chunks of 4 samples from samples that it fetched and prepared itself; a
- * barrier ends a stage. A warp that issues products of warp groups waits until the tensor cores take
- * them, so half of the warps multiplies first and the other half makes first. Samples are fetched 8
- * stages ahead. Sums of a run (a granule, or 4,096 samples of one) leave through shared memory.
+ * All eight warps do everything. While the tensor cores multiply one stage, the warps make the
+ * operands of the next, each whole chunks of 4 samples from samples that it fetched and prepared
+ * itself; a barrier ends a stage. A warp that issues a product of warp groups waits until the
+ * tensor cores take it, so products are spread between the lines that are made; with two terms or
+ * more, when a warp makes few lines a stage, half of the warps multiplies first instead (spread,
+ * two terms reach 10.2). Samples are fetched 8 stages ahead. Sums of a run (a granule, or 4,096
+ * samples of one) leave through shared memory and are added to the image by plain loads and stores,
+ * for which a block locks the tile.
  *
- * Phases. Tensor cores and double precision share a unit: with a multiply-add in double for each line
- * and sample, makers and tensor cores take turns. So a line's turn is a sum of 32-bit integers: the
- * lane's first line from 64 bits, steps of 32 lines, and for what w (N - n0) has beside a slope the
- * upper word of the product of two 32-bit integers (slci_mma_lines). An eighth of a turn is added
- * beforehand, so that the upper two bits are the quarter and the other 30 the rest around its middle.
+ * Phases. Tensor cores and double precision share a unit: with a multiply-add in double for each
+ * line and sample, makers and tensor cores take turns. So a line's turn is a sum of 32-bit
+ * integers: the lane's first line, steps of 32 lines, and what w (N - n0) has beside a slope
+ * (slci_mma_lines). That is a product in single precision, counted in units of at least 2^-32
+ * turns; from two correction terms on the upper word of the product of two 32-bit integers, which
+ * is exact and takes 6 cycles, or 19 beside the tensor cores. An eighth of a turn is added
+ * beforehand, so that the upper two bits are the quarter and the other 30 the rest around its
+ * middle.
  *
- * Correction. c(l, m) is close to -n0³ f(l) g(m) with f = 1/n(l, m0) - 1/n0 and g = 1/n(l0, m) - 1/n0:
- * c is the integral of -st ν(s, t), ν = 1/n³, and this is that of -st ν(s, m0) ν(l0, t) / ν(l0, m0).
- * So the term -2πi w c A B is one more product into the same sums, of -i w g A and f B, and a single
- * fp16 product is enough for it (slci_direct_bent_terms has the bound).
+ * Correction. e^{-2πi w c} is a polynomial in f(l) = 1/n(l, m0) - 1/n0, with coefficients that w
+ * and m fix (direct_bent.h). So each power is one more product into the same sums, of A times its
+ * coefficient and B times the power. The last term is so small that one fp16 product is enough for
+ * it; those before it are split as A and B are. More terms leave room for fewer samples in a stage
+ * (direct_mma_plan.cuh), and several warps then share a chunk. A kernel has the code for any number
+ * of terms, and a block takes what its tile needs, so that one launch has all tiles at work
+ * together.
  *
  * Sums. Tensor cores cut off what does not fit when they add, always towards zero. The small products
  * come first in a stage, when the sum is next to nothing, so that four additions (8 samples each) cut
@@ -42,14 +51,15 @@
  * their length.
  *
  * Error of one sample relative to w|V|, at most, in units of 1e-7:
- *     turns: 2^-32 and a half of them on either side .................... 0.2
+ *     turns: 2^-32 and a half of them on either side, without the curve . 0.2
  *     conversion, sine and cosine, twice: 1.25 each, found by trying .... 2.5
  *     amplitude and complex product .................................... 1.0
  *     fp16 pairs: 2^-23 of the left, √2 2^-24 of the right .............. 2.0
  *     A"B" left out .................................................... 1.7
  *     what one addition of the tensor cores cuts off ................... 1.2
- * together 8.6. Of many samples all but the last are independent (a pseudo-random phase of each, added
- * to columns and taken from rows, sees to that for equal ones), and the last is up to 3.0 in a stage.
+ * together 8.6; the curve's rounding counts as what a tile leaves out (direct_bent.h). Of many
+ * samples all but the last are independent (a pseudo-random phase of each, added to columns and
+ * taken from rows, sees to that for equal ones), and the last is up to 3.0 in a stage.
  * Measured: 2.7e-7 for one visibility, 1.5e-7 at a coherent peak, 1.4e-7 relative L2 of a random field.
  * With one product: 2^-11 of the left and √2 2^-12 of the right, 8.4e-4 together; measured 5.6e-4 for
  * one visibility.
@@ -57,24 +67,33 @@
  * Instructions of single warps and of warp groups give the same bits on an H200.
  *
  * Measured on an H200 at 1.98 GHz, 2026-11-30, 1e12 pairs/s, 2·10^5 visibilities, 2048² pixels:
- *                                       group   warp
- *     three products                    20.5    15.5   (512², 10^6 visibilities: 20.9, 15.6)
- *     three products and the term       18.4
- *     one product                       36.9
- *     one product and the term          30.1
- * A stage of three products takes 6,700 cycles, where the tensor cores alone take 1,540 and the
- * instructions of all warps, at one a cycle, 2,800. By the clock of one warp: 2,200 to 2,500 until the
- * tensor cores have taken its products, though four warps alone need 770; 2,400 making; 350 to 400
- * preparing; 320 promoting; 150 to 390 at the barrier; and of the run's start and end, a stage's share,
- * 180 for the list and 500 for the image.
- * What was tried besides: four or eight warps that only make operands, and mbarriers (17.0 and 16.9,
- * whatever a warp does): in a kernel with 168 or fewer registers a thread the compiler puts the
- * makers' instructions in a chain, or spills. Phases in double: 19.8. Products spread between the
- * lines that are made instead of all first: 20.0. All warps multiplying first: 20.0.
+ *                                       group   (512², 10^6 visibilities)
+ *     three products                    24.9    24.5
+ *     and one term to four of them      21.4, 13.9, 9.4, 8.0
+ *     one product                       44.9    45.6
+ *     and one term, two                 34.8, 26.1
+ * The tensor cores alone would need 1,540 cycles for a stage of three products, which takes 5,500.
+ * What the warps' instructions cost beside them, in cycles a processing block (one warp of four has
+ * them):
+ *                                     alone   beside products of warp groups
+ *     single precision                 1.2     1.8, and a product takes 147 cycles instead of 71
+ *     integer addition                 1.2     2.0
+ *     logic, conversions, fp16         2.2     3.8
+ *     upper word of a product          6.4    18.6, and a product takes 92
+ *     special function                 8.2    10.5
+ *     store of 16 bytes a lane          16      48
+ * A product waits while single precision is at work, and everything else while a product is. So 33
+ * instructions for each sample and line, of which half are in single precision, are what limits.
+ *
+ * What was tried besides: all products first, half of the warps making first: 22.2, and 20.5 with
+ * the curve as a product of integers. Half of the warps multiplying in the first half of a stage,
+ * and sums promoted beside the other half's products: 22.7, perhaps because the code is twice as
+ * long. Warps that only make operands (registers for sums and for making do not fit: spilled). fp16
+ * pairs split by multiply-adds: a loss of 3 %, since those displace products. The image by two
+ * atomic additions of 8 bytes a pixel: 22.5 and 44.4, because all blocks are at it together.
  */
 #include <cuda_runtime.h>
 
-#include "core/checked.h"
 #include "core/device_cuda.h"
 #include "kernels/direct_mma_launch.cuh"
 
@@ -84,64 +103,35 @@
 #include "kernels/direct_mma_kernel.cuh"
 #endif
 
-/* Blocks that a multiprocessor should get, so that the last ones end together. */
-#define BLOCKS_PER_PROCESSOR 8
-
-template <int PRODUCTS, int TERMS> static slci_mma_launch_form warp_form() {
-    using FORM = slci_mma_form<slci_mma_warp_unit, PRODUCTS, TERMS>;
-    return {(const void *)slci_mma_product<slci_mma_warp_unit, PRODUCTS, TERMS>, FORM::THREADS,
-            FORM::SHARED_BYTES};
+template <int PRODUCTS> static slci_mma_launch_form warp_form() {
+    return {(const void *)slci_mma_product<slci_mma_warp_unit, PRODUCTS>,
+            slci_mma_form<PRODUCTS>::THREADS, slci_mma_form<PRODUCTS>::SHARED_BYTES};
 }
 
 extern "C" {
-const slci_mma_launch_form slci_mma_warp_forms[2][SLCI_CUDA_MOST_TERMS + 1] = {
-    {warp_form<1, 0>(), warp_form<1, 1>()},
-    {warp_form<3, 0>(), warp_form<3, 1>()},
-};
+const slci_mma_launch_form slci_mma_warp_forms[2] = {warp_form<1>(), warp_form<3>()};
 }
 
-static const slci_mma_launch_form *find_form(const slc_direct_setup *setup, int terms) {
+static const slci_mma_launch_form *find_form(const slc_direct_setup *setup) {
     const int index = setup->n_products == 1 ? 0 : 1;
-    return setup->unit == SLC_DIRECT_UNIT_GROUP ? &slci_mma_group_forms[index][terms]
-                                                : &slci_mma_warp_forms[index][terms];
+    return setup->unit == SLC_DIRECT_UNIT_GROUP ? &slci_mma_group_forms[index]
+                                                : &slci_mma_warp_forms[index];
 }
 
 slc_status slci_mma_load(const slc_direct_setup *setup) {
-    for (int terms = 0; terms <= SLCI_CUDA_MOST_TERMS; terms++) {
-        const slci_mma_launch_form *form = find_form(setup, terms);
-        SLC_TRY(slc_cuda_status(cudaFuncSetAttribute(form->function,
-                                                     cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                     form->shared_bytes),
-                                "cudaFuncSetAttribute (direct imaging product kernel)"));
-    }
-    return SLC_OK;
+    const slci_mma_launch_form *form = find_form(setup);
+    return slc_cuda_status(cudaFuncSetAttribute(form->function,
+                                                cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                form->shared_bytes),
+                           "cudaFuncSetAttribute (direct imaging product kernel)");
 }
 
-/* Blocks along y: each loops over runs, and sets its tile up once. Any number gives the same bits. */
-static slc_status count_blocks(int64_t n_tiles, int64_t n_runs, unsigned *out) {
-    int device = 0;
-    int n_processors = 0;
-    SLC_TRY(slc_cuda_status(cudaGetDevice(&device), "cudaGetDevice"));
-    SLC_TRY(slc_cuda_status(cudaDeviceGetAttribute(&n_processors, cudaDevAttrMultiProcessorCount,
-                                                   device),
-                            "cudaDeviceGetAttribute"));
-    const int64_t wanted = slc_ceil_div((int64_t)BLOCKS_PER_PROCESSOR * n_processors, n_tiles);
-    *out = (unsigned)slc_min_i64(wanted, n_runs);
-    return SLC_OK;
-}
-
-slc_status slci_mma_launch(const slci_direct_cuda_arguments *arguments, int most_terms,
-                           int64_t n_tiles, int64_t n_runs, cudaStream_t stream) {
-    unsigned n_blocks = 0;
-    SLC_TRY(count_blocks(n_tiles, n_runs, &n_blocks));
-    const dim3 grid((unsigned)n_tiles, n_blocks, (unsigned)arguments->setup.n_parts);
-    for (int terms = 0; terms <= most_terms; terms++) {
-        const slci_mma_launch_form *form = find_form(&arguments->setup, terms);
-        void *parameters[] = {(void *)(uintptr_t)arguments};
-        SLC_TRY(
-            slc_cuda_status(cudaLaunchKernel(form->function, grid, dim3((unsigned)form->threads),
-                                             parameters, (size_t)form->shared_bytes, stream),
-                            "launch of the direct imaging product kernel"));
-    }
-    return SLC_OK;
+slc_status slci_mma_launch(const slci_direct_cuda_arguments *arguments, dim3 grid,
+                           cudaStream_t stream) {
+    const slci_mma_launch_form *form = find_form(&arguments->setup);
+    void *parameters[] = {(void *)(uintptr_t)arguments};
+    grid.z = (unsigned)arguments->setup.n_parts;
+    return slc_cuda_status(cudaLaunchKernel(form->function, grid, dim3((unsigned)form->threads),
+                                            parameters, (size_t)form->shared_bytes, stream),
+                           "launch of the direct imaging product kernel");
 }

@@ -7,12 +7,12 @@
 
 struct slci_mma_warp_unit;
 
-template <class UNIT, int PRODUCTS, int TERMS> struct slci_mma_form {
+template <int PRODUCTS> struct slci_mma_form {
     static constexpr int THREADS = 0;
     static constexpr int SHARED_BYTES = 0;
 };
 
-template <class UNIT, int PRODUCTS, int TERMS>
+template <class UNIT, int PRODUCTS>
 static __global__ void slci_mma_product(const __grid_constant__ slci_direct_cuda_arguments a) {
     (void)a;
 }

@@ -37,11 +37,13 @@ static __device__ __forceinline__ void slci_mma_64x128x16(float *sum, uint64_t l
                    "+f"(sum[50]), "+f"(sum[51]), "+f"(sum[52]), "+f"(sum[53]), "+f"(sum[54]),
                    "+f"(sum[55]), "+f"(sum[56]), "+f"(sum[57]), "+f"(sum[58]), "+f"(sum[59]),
                    "+f"(sum[60]), "+f"(sum[61]), "+f"(sum[62]), "+f"(sum[63])
-                 : "l"(left), "l"(right));
+                 : "l"(left), "l"(right)
+                 : "memory");
 }
 
 /* Matrix instructions of four warps together: compute capability 9.0, built for 9.0a. */
 struct slci_mma_group_unit {
+    static constexpr bool IS_ASYNC = true;
     static constexpr int STEPS_AT_ONCE = 16; /* all */
 
     /* What this thread has written becomes visible to the instructions below. */

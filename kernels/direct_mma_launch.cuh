@@ -1,7 +1,7 @@
 /* The launch of CUDA's product kernels, for direct_cuda.cu. Internal: nothing here is installed.
  *
  *     SLC_TRY(slci_mma_load(setup));                                in the job's prepare function
- *     SLC_TRY(slci_mma_launch(&arguments, n_tiles, n_runs, stream));    enqueues all product tiles
+ *     SLC_TRY(slci_mma_launch(&arguments, grid, stream));    enqueues all product tiles
  */
 #ifndef SLC_KERNELS_DIRECT_MMA_LAUNCH_CUH
 #define SLC_KERNELS_DIRECT_MMA_LAUNCH_CUH
@@ -17,16 +17,17 @@ typedef struct slci_mma_launch_form {
 } slci_mma_launch_form;
 
 extern "C" {
-/* The kernels of each unit by products (1: [0], 3: [1]) and terms. */
-extern const slci_mma_launch_form slci_mma_warp_forms[2][SLCI_CUDA_MOST_TERMS + 1];
-extern const slci_mma_launch_form slci_mma_group_forms[2][SLCI_CUDA_MOST_TERMS + 1];
+/* The kernels of each unit, of one product and of three. */
+extern const slci_mma_launch_form slci_mma_warp_forms[2];
+extern const slci_mma_launch_form slci_mma_group_forms[2];
 
-/* Loads the kernels that the setup may use. */
+/* Loads the kernel that the setup uses. */
 slc_status slci_mma_load(const slc_direct_setup *setup);
 
-/* Enqueues the kernels with 0 to `most_terms` terms; blocks of tiles that are not theirs leave. */
-slc_status slci_mma_launch(const slci_direct_cuda_arguments *arguments, int most_terms,
-                           int64_t n_tiles, int64_t n_runs, cudaStream_t stream);
+/* Enqueues all product tiles; blocks of others leave. The grid's x counts tiles, y the blocks that
+ * share a tile's runs. */
+slc_status slci_mma_launch(const slci_direct_cuda_arguments *arguments, dim3 grid,
+                           cudaStream_t stream);
 }
 
 #endif

@@ -1,85 +1,13 @@
 /* From a run's samples to operands of the tensor cores. Nothing that is done for every line is in
  * double precision, which shares its unit with the tensor cores.
  *
- *     slci_mma_make<PLAN>(shared, stock, chunk, stage, operands);       a chunk of a stage: a warp
+ *     slci_mma_make<PLAN>(shared, stock, chunk, first_line, stage, operands);       a warp
  */
 #ifndef SLC_KERNELS_DIRECT_MMA_MAKE_CUH
 #define SLC_KERNELS_DIRECT_MMA_MAKE_CUH
 
+#include "kernels/direct_mma_circle.cuh"
 #include "kernels/direct_mma_sample.cuh"
-
-/* sin x = x + x³ (S1 + …) and cos x = 1 + x² (C1 + …) for |x| <= π/4, in powers of x²: within 1.8e-9
- * and 1.1e-10, by Remez's exchange, each coefficient rounded before the next is found. */
-#define SLCI_MMA_S1 -0x1.55554p-3f
-#define SLCI_MMA_S2 0x1.1105bep-7f
-#define SLCI_MMA_S3 -0x1.98dd16p-13f
-#define SLCI_MMA_C1 -0.5f
-#define SLCI_MMA_C2 0x1.55554ap-5f
-#define SLCI_MMA_C3 -0x1.6c0c1ap-10f
-#define SLCI_MMA_C4 0x1.99e0eep-16f
-
-/* Where bit 30 is set, the number of quarters is odd, and sine and cosine of the rest change over. In
- * words of the assembler, because the compiler would take two instructions for the condition. */
-static __device__ __forceinline__ float2 slci_mma_cross(uint32_t turn, float s, float c) {
-    float2 out;
-    asm("{\n.reg .pred p;\n.reg .b32 odd;\n.reg .f32 minus;\n"
-        "and.b32 odd, %2, 0x40000000;\nsetp.ne.u32 p, odd, 0;\nneg.f32 minus, %3;\n"
-        "selp.f32 %0, minus, %4, p;\nselp.f32 %1, %4, %3, p;\n}"
-        : "=f"(out.x), "=f"(out.y)
-        : "r"(turn), "f"(s), "f"(c));
-    return out;
-}
-
-/* Cosine (x) and sine (y) of turns that are an eighth ahead. Each step is taken for all of them before
- * the next, because a warp issues in order: what follows the one before would wait for it. */
-static __device__ __forceinline__ void slci_mma_circles_fine(const uint32_t *turn, float2 *out) {
-    float x[SLCI_MMA_CHUNK], x2[SLCI_MMA_CHUNK], s[SLCI_MMA_CHUNK], c[SLCI_MMA_CHUNK];
-    float sign[SLCI_MMA_CHUNK];
-#pragma unroll
-    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
-        /* The lower 30 bits less half of their range: the rest, in units of 2^-32 quarters. */
-        x[k] = __fmul_rn(__int2float_rn((int)(turn[k] * 4u + 0x80000000u)), 0x1.921fb6p-32f);
-    }
-#pragma unroll
-    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
-        x2[k] = __fmul_rn(x[k], x[k]);
-    }
-#pragma unroll
-    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
-        c[k] = __fmaf_rn(x2[k], SLCI_MMA_C4, SLCI_MMA_C3);
-        s[k] = __fmaf_rn(x2[k], SLCI_MMA_S3, SLCI_MMA_S2);
-    }
-#pragma unroll
-    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
-        /* Two quarters change the sign of both. */
-        sign[k] = __uint_as_float((turn[k] & 0x80000000u) | 0x3f800000u);
-        c[k] = __fmaf_rn(x2[k], c[k], SLCI_MMA_C2);
-        s[k] = __fmaf_rn(x2[k], s[k], SLCI_MMA_S1);
-    }
-#pragma unroll
-    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
-        c[k] = __fmaf_rn(x2[k], c[k], SLCI_MMA_C1);
-        x[k] = __fmul_rn(x[k], sign[k]);
-    }
-#pragma unroll
-    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
-        s[k] = __fmaf_rn(__fmul_rn(x2[k], x[k]), s[k], x[k]);
-        c[k] = __fmaf_rn(__fmul_rn(x2[k], sign[k]), c[k], sign[k]);
-    }
-#pragma unroll
-    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
-        out[k] = slci_mma_cross(turn[k], s[k], c[k]);
-    }
-}
-
-/* The same within 6e-7, by the special functions, of turns: enough for operands of single fp16. */
-static __device__ __forceinline__ void slci_mma_circles_coarse(const uint32_t *turn, float2 *out) {
-#pragma unroll
-    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
-        const float x = __fmul_rn(__int2float_rn((int)turn[k]), 0x1.921fb6p-30f);
-        out[k] = make_float2(__cosf(x), __sinf(x));
-    }
-}
 
 static __device__ __forceinline__ uint32_t slci_mma_pack(float2 value) {
     const __half2 pair = __floats2half2_rn(value.x, value.y);
@@ -96,9 +24,9 @@ static __device__ __forceinline__ uint32_t slci_mma_pack_rest(float2 value, uint
     return slci_mma_pack(make_float2(value.x - near.x, value.y - near.y));
 }
 
-/* 4 samples of one line into the operand, and with three products what fp16 leaves of them into the
- * operand's low part. */
-template <class PLAN, int PRODUCTS>
+/* 4 samples of one line into the operand, and what fp16 leaves of them into the operand's low part, if
+ * it has one. */
+template <class PLAN, bool IS_SPLIT>
 static __device__ __forceinline__ void slci_mma_store(const float2 *value, char *operand) {
     uint4 high;
     high.x = slci_mma_pack(value[0]);
@@ -106,7 +34,7 @@ static __device__ __forceinline__ void slci_mma_store(const float2 *value, char 
     high.z = slci_mma_pack(value[2]);
     high.w = slci_mma_pack(value[3]);
     *(uint4 *)operand = high;
-    if (PRODUCTS > 1) {
+    if (IS_SPLIT) {
         uint4 low;
         low.x = slci_mma_pack_rest(value[0], high.x);
         low.y = slci_mma_pack_rest(value[1], high.y);
@@ -122,14 +50,27 @@ typedef struct slci_mma_making {
     int w[SLCI_MMA_CHUNK];
     float2 a[SLCI_MMA_CHUNK];
     float w_plain[SLCI_MMA_CHUNK];
+    uint32_t curve_unit;
 } slci_mma_making;
 
 /* The turn at the lane's first line, and that of 32 lines. */
-static __device__ __forceinline__ void slci_mma_start(slci_mma_turns turns, int k,
+static __device__ __forceinline__ void slci_mma_start(slci_mma_turns turns, int first, int k,
                                                       slci_mma_making *own) {
-    const uint32_t lane = threadIdx.x % 32;
-    own->turn[k] = (uint32_t)((turns.first + turns.step * lane) >> 32);
-    own->step[k] = (uint32_t)(turns.step >> 27);
+    const uint32_t lines = (uint32_t)first;
+    own->turn[k] = turns.first + turns.step * lines + (turns.step_rest * lines >> 7);
+    own->step[k] = turns.step_32;
+}
+
+/* w times the curve. A product of integers takes four to eighteen times as long as one in single
+ * precision, the latter while the tensor cores are at work. */
+template <class PLAN>
+static __device__ __forceinline__ uint32_t slci_mma_curve_turn(const slci_mma_making *own, int k,
+                                                               int curve) {
+    if (PLAN::IS_CURVE_WHOLE) {
+        return (uint32_t)((int64_t)own->w[k] * curve >> (32 - SLCI_CUDA_CURVED_SHIFT));
+    }
+    const float units = __fmaf_rn(own->w_plain[k], __int_as_float(curve), SLCI_MMA_WHOLE);
+    return __float_as_uint(units) * own->curve_unit; /* and SLCI_MMA_WHOLE_BITS (slci_mma_phase) */
 }
 
 /* The lane's circles at a line, and on to its next. */
@@ -139,7 +80,7 @@ static __device__ __forceinline__ void slci_mma_circles(slci_mma_making *own, in
     uint32_t turn[SLCI_MMA_CHUNK];
 #pragma unroll
     for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
-        turn[k] = own->turn[k] + (uint32_t)__mulhi(own->w[k], curve);
+        turn[k] = own->turn[k] + slci_mma_curve_turn<PLAN>(own, k, curve);
         own->turn[k] += own->step[k];
     }
     if (PLAN::N_PRODUCTS > 1) {
@@ -149,11 +90,82 @@ static __device__ __forceinline__ void slci_mma_circles(slci_mma_making *own, in
     }
 }
 
-/* A row: its line of the left operand, w V e^{-iα} = (a cos α + b sin α) + i (b cos α - a sin α). For
- * the next term it is times -i w row_bend with the parts changed over, so that it takes (cos β, sin β)
- * too. */
+/* What -2πc of a row has of each power of f̂. */
+typedef struct slci_mma_row_bend {
+    float first, second, third;
+} slci_mma_row_bend;
+
 template <class PLAN>
-static __device__ __forceinline__ void slci_mma_make_row(int curve, float bend,
+static __device__ __forceinline__ slci_mma_row_bend
+slci_mma_load_bend(const slci_mma_shared *shared, int row) {
+    slci_mma_row_bend bend = {0.0f, 0.0f, 0.0f};
+    if (PLAN::N_TERMS > 0) {
+        bend.first = shared->row_bend[0][row];
+    }
+    if (PLAN::N_TERMS > 1) {
+        bend.second = shared->row_bend[1][row];
+    }
+    if (PLAN::N_TERMS > 2) {
+        bend.third = shared->row_bend[2][row];
+    }
+    return bend;
+}
+
+/* The coefficient of f̂^TERM in e^{i (t f̂ + s f̂² + r f̂³)} (direct_bent.h). The first power
+ * without a term of its own is replaced by lower ones that stay nearest to it for |f̂| <= 1: f̂³ by
+ * 3/4 f̂, f̂⁴ by 2 (√2 - 1) f̂², f̂⁵ by 5/4 f̂³ - 5/16 f̂. That divides what is left by 4, 5.8 and
+ * 16. */
+template <int TERMS, int TERM>
+static __device__ __forceinline__ float2 slci_mma_factor(float t, float s, float r) {
+    const float t2 = __fmul_rn(t, t);
+    if (TERM == 1) {
+        const float less = TERMS == 2   ? __fmul_rn(t2, -1.0f / 8)
+                           : TERMS == 4 ? __fmul_rn(__fmul_rn(t2, t2), -1.0f / 384)
+                                        : 0.0f;
+        return make_float2(0.0f, TERMS == 2 || TERMS == 4 ? __fmaf_rn(less, t, t) : t);
+    }
+    if (TERM == 2) {
+        const float more = TERMS == 3 ? __fmaf_rn(t2, 0.03451780f, -0.5f) : -0.5f;
+        return make_float2(__fmul_rn(t2, more), s);
+    }
+    if (TERM == 3) {
+        const float more = TERMS == 4 ? __fmaf_rn(t2, 1.0f / 96, -1.0f / 6) : -1.0f / 6;
+        return make_float2(__fmul_rn(-t, s), __fmaf_rn(__fmul_rn(t2, t), more, r));
+    }
+    return make_float2(__fmul_rn(__fmul_rn(t2, t2), 1.0f / 24), __fmul_rn(__fmul_rn(t2, s), -0.5f));
+}
+
+/* A row's lines of terms TERM and above, of its values in term 0. The product with (cos β, sin β) takes
+ * the real part. */
+template <class PLAN, int TERM>
+static __device__ __forceinline__ void
+slci_mma_make_row_terms(const float2 *value, const slci_mma_row_bend *bend,
+                        const slci_mma_making *own, char *to) {
+    float2 term[SLCI_MMA_CHUNK];
+#pragma unroll
+    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+        const float w = own->w_plain[k];
+        const float2 factor = slci_mma_factor<PLAN::N_TERMS, TERM>(__fmul_rn(w, bend->first),
+                                                                   __fmul_rn(w, bend->second),
+                                                                   __fmul_rn(w, bend->third));
+        if (TERM == 1) {
+            term[k].x = __fmul_rn(-value[k].y, factor.y);
+            term[k].y = __fmul_rn(value[k].x, factor.y);
+        } else {
+            term[k].x = __fmaf_rn(-value[k].y, factor.y, __fmul_rn(value[k].x, factor.x));
+            term[k].y = __fmaf_rn(value[k].x, factor.y, __fmul_rn(value[k].y, factor.x));
+        }
+    }
+    slci_mma_store<PLAN, PLAN::is_split(TERM)>(term, to + PLAN::left(TERM));
+    if constexpr (TERM < PLAN::N_TERMS) {
+        slci_mma_make_row_terms<PLAN, TERM + 1>(value, bend, own, to);
+    }
+}
+
+/* A row: its lines of the left operands, w V e^{-iα} = (a cos α + b sin α) + i (b cos α - a sin α) and
+ * that times each term's factor. */
+template <class PLAN>
+static __device__ __forceinline__ void slci_mma_make_row(int curve, const slci_mma_row_bend *bend,
                                                          slci_mma_making *own, char *to) {
     float2 value[SLCI_MMA_CHUNK];
     slci_mma_circles<PLAN>(own, curve, value);
@@ -164,63 +176,74 @@ static __device__ __forceinline__ void slci_mma_make_row(int curve, float bend,
         value[k].x = __fmaf_rn(a.y, circle.y, __fmul_rn(a.x, circle.x));
         value[k].y = __fmaf_rn(-a.x, circle.y, __fmul_rn(a.y, circle.x));
     }
-    slci_mma_store<PLAN, PLAN::N_PRODUCTS>(value, to + PLAN::LEFT);
-    if (PLAN::N_TERMS > 0) {
-#pragma unroll
-        for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
-            const float factor = __fmul_rn(own->w_plain[k], bend);
-            value[k] = make_float2(__fmul_rn(-value[k].y, factor), __fmul_rn(value[k].x, factor));
-        }
-        slci_mma_store<PLAN, 1>(value, to + PLAN::LEFT_TERM);
+    slci_mma_store<PLAN, PLAN::is_split(0)>(value, to + PLAN::left(0));
+    if constexpr (PLAN::N_TERMS > 0) {
+        slci_mma_make_row_terms<PLAN, 1>(value, bend, own, to);
     }
 }
 
-/* A column: its line of the right operand, (cos β, sin β), with which the real part is the product's
- * sum. */
+/* A column's lines of terms TERM and above, of its values in the term before. */
+template <class PLAN, int TERM>
+static __device__ __forceinline__ void slci_mma_make_column_terms(float2 *value, float bend,
+                                                                  char *to) {
+#pragma unroll
+    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+        value[k] = make_float2(__fmul_rn(value[k].x, bend), __fmul_rn(value[k].y, bend));
+    }
+    slci_mma_store<PLAN, PLAN::is_split(TERM)>(value, to + PLAN::right(TERM));
+    if constexpr (TERM < PLAN::N_TERMS) {
+        slci_mma_make_column_terms<PLAN, TERM + 1>(value, bend, to);
+    }
+}
+
+/* A column: its lines of the right operands, (cos β, sin β), with which the real part is the product's
+ * sum, and that times each term's power of f̂. */
 template <class PLAN>
 static __device__ __forceinline__ void slci_mma_make_column(int curve, float bend,
                                                             slci_mma_making *own, char *to) {
     float2 value[SLCI_MMA_CHUNK];
     slci_mma_circles<PLAN>(own, curve, value);
-    slci_mma_store<PLAN, PLAN::N_PRODUCTS>(value, to + PLAN::RIGHT);
-    if (PLAN::N_TERMS > 0) {
-#pragma unroll
-        for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
-            value[k] = make_float2(__fmul_rn(value[k].x, bend), __fmul_rn(value[k].y, bend));
-        }
-        slci_mma_store<PLAN, 1>(value, to + PLAN::RIGHT_TERM);
+    slci_mma_store<PLAN, PLAN::is_split(0)>(value, to + PLAN::right(0));
+    if constexpr (PLAN::N_TERMS > 0) {
+        slci_mma_make_column_terms<PLAN, 1>(value, bend, to);
     }
 }
 
-/* One chunk of a stage: all lines of both sides. */
-template <class PLAN>
-static __device__ __forceinline__ void slci_mma_make(const slci_mma_shared *shared,
-                                                     const slci_mma_stock<PLAN> *stock, int chunk,
-                                                     int stage, char *operands) {
-    const slci_mma_sample *samples = &stock->sample[chunk][stage % SLCI_MMA_AHEAD * SLCI_MMA_CHUNK];
-    const int lane = (int)threadIdx.x % 32;
-    char *to = operands + (chunk * SLCI_MMA_TILE + lane) * 16;
+/* One chunk of a stage, of both sides the warp's share of the lines: from `first_line` on.
+ * `between(group)` is called after each 32 lines. */
+template <class PLAN, class BETWEEN>
+static __device__ __forceinline__ void
+slci_mma_make(const slci_mma_shared *shared, const slci_mma_stock<PLAN> *stock, int chunk,
+              int first_line, int stage, char *operands, BETWEEN between) {
+    constexpr int LINES = SLCI_MMA_TILE / PLAN::SHARERS;
+    const slci_mma_sample *samples =
+        &stock->sample[chunk][stage % PLAN::AHEAD_STAGES * SLCI_MMA_CHUNK];
+    const int first = first_line + (int)threadIdx.x % 32;
+    char *to = operands + (chunk * SLCI_MMA_TILE + first) * 16;
     slci_mma_making own;
+    own.curve_unit = shared->curve_unit;
 #pragma unroll
     for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
-        slci_mma_start(samples[k].rows, k, &own);
+        slci_mma_start(samples[k].rows, first, k, &own);
         own.w[k] = samples[k].w;
         own.w_plain[k] = samples[k].w_plain;
         own.a[k] = samples[k].a;
     }
 #pragma unroll
-    for (int j = 0; j < SLCI_MMA_TILE; j += 32) {
-        slci_mma_make_row<PLAN>(shared->rows.curve[lane + j], shared->row_bend[lane + j], &own,
-                                to + j * 16);
+    for (int j = 0; j < LINES; j += 32) {
+        const slci_mma_row_bend bend = slci_mma_load_bend<PLAN>(shared, first + j);
+        slci_mma_make_row<PLAN>(shared->rows.curve[first + j], &bend, &own, to + j * 16);
+        between(j / 32);
     }
 #pragma unroll
     for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
-        slci_mma_start(samples[k].columns, k, &own);
+        slci_mma_start(samples[k].columns, first, k, &own);
     }
 #pragma unroll
-    for (int j = 0; j < SLCI_MMA_TILE; j += 32) {
-        slci_mma_make_column<PLAN>(shared->columns.curve[lane + j], shared->column_bend[lane + j],
+    for (int j = 0; j < LINES; j += 32) {
+        slci_mma_make_column<PLAN>(shared->columns.curve[first + j], shared->column_bend[first + j],
                                    &own, to + j * 16);
+        between((LINES + j) / 32);
     }
 }
 

@@ -1,7 +1,7 @@
 /* From a run's samples, as they lie in the data, to what the lines of an operand are made of. A warp
  * fetches and prepares the samples of the chunks that it makes, so that it waits for no other.
  *
- *     slci_mma_fetch(a, shared, stock, chunk, stage);       every SLCI_MMA_AHEAD stages
+ *     slci_mma_fetch(a, shared, stock, chunk, stage);       every PLAN::AHEAD_STAGES
  *     slci_mma_prepare(a, shared, stock, chunk, stage);     as often, long after
  */
 #ifndef SLC_KERNELS_DIRECT_MMA_SAMPLE_CUH
@@ -22,12 +22,16 @@ static __device__ inline double slci_mma_scatter(int k) {
     return (double)(h ^ (h >> 16)) * 0x1p-32;
 }
 
-/* The run's sample for this lane, of the chunk's in stages `stage` to stage + 7. */
+/* The run's sample for this lane, of the chunk's in stages `stage` to stage + 7, and its place. */
 template <class PLAN>
 static __device__ __forceinline__ int slci_mma_own_sample(int chunk, int stage) {
     const int lane = (int)threadIdx.x % 32;
     return (stage + lane / SLCI_MMA_CHUNK) * PLAN::STAGE + chunk * SLCI_MMA_CHUNK +
            lane % SLCI_MMA_CHUNK;
+}
+
+template <class PLAN> static __device__ __forceinline__ int slci_mma_own_place(int stage) {
+    return stage % PLAN::AHEAD_STAGES * SLCI_MMA_CHUNK + (int)threadIdx.x % 32;
 }
 
 /* Starts copying these samples, one a lane. */
@@ -37,7 +41,7 @@ static __device__ inline void slci_mma_fetch(const slci_direct_cuda_arguments *a
                                              slci_mma_stock<PLAN> *stock, int chunk, int stage) {
     const int at = slci_mma_own_sample<PLAN>(chunk, stage);
     if (at < shared->n_used) {
-        slci_mma_raw *raw = &stock->raw[chunk][threadIdx.x % 32];
+        slci_mma_raw *raw = &stock->raw[chunk][slci_mma_own_place<PLAN>(stage)];
         const uint32_t n_channels = (uint32_t)a->setup.n_channels;
         const uint32_t in_granule = shared->run.first_sample + shared->list[at];
         const int64_t row = shared->run.first_row + in_granule / n_channels;
@@ -58,23 +62,41 @@ static __device__ __forceinline__ uint64_t slci_mma_fixed_turn(double turn) {
     return (uint64_t)__double2ll_rn((turn - rint(turn)) * 0x1p63) << 1;
 }
 
-/* Phases at line 0 and from line to line, as slci_sample_phase has them, with the scatter and with
- * the slope of w (N - n0). */
+/* 1.5 · 2^23: from here to the next power of two, numbers in single precision are whole, and their bits
+ * those of this one and how far they are from it. */
+#define SLCI_MMA_WHOLE 12582912.0f
+#define SLCI_MMA_WHOLE_BITS 0x4b400000u
+
+static __device__ __forceinline__ slci_mma_turns slci_mma_turns_of(double first, double step,
+                                                                   uint32_t ahead) {
+    const uint64_t fine_first = slci_mma_fixed_turn(first);
+    const uint64_t fine_step = slci_mma_fixed_turn(step);
+    const uint64_t line = fine_step + (1u << 24); /* to be cut off at 2^-39 */
+    return {(uint32_t)((fine_first + (1u << 31)) >> 32) + ahead, (uint32_t)(line >> 32),
+            (uint32_t)(line >> 25) & 127u, (uint32_t)((fine_step + (1u << 26)) >> 27)};
+}
+
+/* Phases at line 0 and from line to line, as slci_sample_phase has them, with the scatter, with the
+ * slope of w (N - n0), and with what the lines' turns are ahead. */
+template <class PLAN>
 static __device__ __forceinline__ void slci_mma_phase(const slci_mma_shared *shared,
                                                       double scale_rad, const double *uvw,
                                                       double scatter, slci_mma_sample *out) {
     const slci_mma_reference *at = &shared->reference;
     const double w = uvw[2];
-    out->columns.first =
-        slci_mma_fixed_turn(slci_fraction(uvw[0], at->l) + slci_fraction(w, at->l_bent) + scatter);
-    out->columns.step = slci_mma_fixed_turn(slci_fraction(w, shared->columns.slope) -
-                                            slci_fraction(uvw[0], scale_rad));
-    out->rows.first =
-        slci_mma_fixed_turn(slci_fraction(uvw[1], at->m) + slci_fraction(w, at->w_factor) +
-                            slci_fraction(w, at->m_bent) - scatter);
-    out->rows.step = slci_mma_fixed_turn(slci_fraction(w, shared->rows.slope) +
-                                         slci_fraction(uvw[1], scale_rad));
-    out->w = __double2int_rn(w * shared->w_per_unit);
+    const uint32_t ahead =
+        PLAN::AHEAD - (PLAN::IS_CURVE_WHOLE ? 0u : SLCI_MMA_WHOLE_BITS * shared->curve_unit);
+    out->columns =
+        slci_mma_turns_of(slci_fraction(uvw[0], at->l) + slci_fraction(w, at->l_bent) + scatter,
+                          slci_fraction(w, shared->columns.slope) -
+                              slci_fraction(uvw[0], scale_rad),
+                          ahead);
+    out->rows =
+        slci_mma_turns_of(slci_fraction(uvw[1], at->m) + slci_fraction(w, at->w_factor) +
+                              slci_fraction(w, at->m_bent) - scatter,
+                          slci_fraction(w, shared->rows.slope) + slci_fraction(uvw[1], scale_rad),
+                          ahead);
+    out->w = PLAN::IS_CURVE_WHOLE ? __double2int_rn(w * shared->w_per_unit) : 0;
     out->w_plain = (float)w;
 }
 
@@ -85,17 +107,15 @@ static __device__ inline void slci_mma_prepare(const slci_direct_cuda_arguments 
                                                const slci_mma_shared *shared,
                                                slci_mma_stock<PLAN> *stock, int chunk, int stage) {
     const int at = slci_mma_own_sample<PLAN>(chunk, stage);
-    slci_mma_sample own = {{0, 0}, {0, 0}, 0, 0.0f, {0.0f, 0.0f}};
+    slci_mma_sample own = {{0, 0, 0, 0}, {0, 0, 0, 0}, 0, 0.0f, {0.0f, 0.0f}};
     if (at < shared->n_used) {
-        const slci_mma_raw *raw = &stock->raw[chunk][threadIdx.x % 32];
+        const slci_mma_raw *raw = &stock->raw[chunk][slci_mma_own_place<PLAN>(stage)];
         const uint32_t channel =
             (shared->run.first_sample + shared->list[at]) % (uint32_t)a->setup.n_channels;
         const double per_metre = a->channels[channel];
         const double uvw[3] = {raw->uvw[0] * per_metre, raw->uvw[1] * per_metre,
                                raw->uvw[2] * per_metre};
-        slci_mma_phase(shared, a->setup.geometry.scale_rad, uvw, slci_mma_scatter(at), &own);
-        own.columns.first += (uint64_t)PLAN::AHEAD << 32;
-        own.rows.first += (uint64_t)PLAN::AHEAD << 32;
+        slci_mma_phase<PLAN>(shared, a->setup.geometry.scale_rad, uvw, slci_mma_scatter(at), &own);
         const double scale = (double)raw->weight * shared->scale;
         const float2 vis = a->setup.is_psf ? make_float2(1.0f, 0.0f) : raw->vis;
         const float2 value =
@@ -103,7 +123,7 @@ static __device__ inline void slci_mma_prepare(const slci_direct_cuda_arguments 
         own.a = blockIdx.z == 0 ? value : make_float2(value.y, -value.x);
     }
     __syncwarp(); /* all lanes are done with the samples before */
-    stock->sample[chunk][threadIdx.x % 32] = own;
+    stock->sample[chunk][slci_mma_own_place<PLAN>(stage)] = own;
     __syncwarp();
 }
 

@@ -4,15 +4,11 @@
 #include "kernels/direct_mma_kernel.cuh"
 #include "kernels/direct_mma_launch.cuh"
 
-template <int PRODUCTS, int TERMS> static slci_mma_launch_form group_form() {
-    using FORM = slci_mma_form<slci_mma_group_unit, PRODUCTS, TERMS>;
-    return {(const void *)slci_mma_product<slci_mma_group_unit, PRODUCTS, TERMS>, FORM::THREADS,
-            FORM::SHARED_BYTES};
+template <int PRODUCTS> static slci_mma_launch_form group_form() {
+    return {(const void *)slci_mma_product<slci_mma_group_unit, PRODUCTS>,
+            slci_mma_form<PRODUCTS>::THREADS, slci_mma_form<PRODUCTS>::SHARED_BYTES};
 }
 
 extern "C" {
-const slci_mma_launch_form slci_mma_group_forms[2][SLCI_CUDA_MOST_TERMS + 1] = {
-    {group_form<1, 0>(), group_form<1, 1>()},
-    {group_form<3, 0>(), group_form<3, 1>()},
-};
+const slci_mma_launch_form slci_mma_group_forms[2] = {group_form<1>(), group_form<3>()};
 }

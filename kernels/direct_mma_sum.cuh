@@ -25,6 +25,7 @@
 /* Numbers of a row of finished sums, more than pixels because rows would share their banks. */
 #define SLCI_MMA_ROW_SUMS (SLCI_MMA_TILE + 8)
 #define SLCI_MMA_PLANE_SUMS (SLCI_MMA_TILE * SLCI_MMA_ROW_SUMS)
+#define SLCI_MMA_ROWS_AT_ONCE 8 /* of a column, on their way into the image */
 #define SLCI_MMA_SUMS_BYTES (2 * SLCI_MMA_PLANE_SUMS * (int)sizeof(float))
 
 typedef struct slci_mma_sums {
@@ -89,6 +90,7 @@ static __device__ __forceinline__ void slci_mma_warp_step(uint32_t left, uint32_
 /* Matrix instructions of single warps: compute capability 8.0 and later have them, and 9.0 and later
  * enough shared memory for them. */
 struct slci_mma_warp_unit {
+    static constexpr bool IS_ASYNC = false; /* whether the warp goes on while they work */
     static constexpr int STEPS_AT_ONCE = 1; /* more would not leave registers enough */
 
     static __device__ __forceinline__ void publish() {
@@ -127,59 +129,116 @@ static __device__ __forceinline__ void slci_mma_hand_over(const slci_mma_sums *o
     }
 }
 
-/* Whether the image has pixel `number` of the tile, and where. */
-static __device__ __forceinline__ bool slci_mma_find(const slci_direct_cuda_arguments *a,
-                                                     const slci_mma_shared *shared, int number,
-                                                     slc_fixed **pixel) {
-    const int64_t y = shared->tile.y0 + number / SLCI_MMA_TILE;
-    const int64_t x = shared->tile.x0 + number % SLCI_MMA_TILE;
-    const int64_t down = y - a->tile->origin[1];
-    const int64_t across = x - a->tile->origin[2];
-    *pixel = a->image + ((down * a->row_pixels + across) * a->setup.n_parts + blockIdx.z);
-    return down < a->tile->extent[1] && across < a->tile->extent[2] &&
-           (shared->is_inside || slci_direct_r2(slci_direct_l(&a->setup.geometry, x),
-                                                slci_direct_m(&a->setup.geometry, y)) < 1.0);
+/* Locks of tiles of the image. Whose lock a tile has depends on its place in memory, so that two tiles
+ * may share one, which only makes their blocks wait for each other. */
+#define SLCI_MMA_LOCK_BITS 12
+static __device__ unsigned slci_mma_locks[1 << SLCI_MMA_LOCK_BITS];
+
+static __device__ __forceinline__ unsigned *slci_mma_lock_of(const slc_fixed *corner) {
+    const uint64_t place = (uint64_t)corner / sizeof(slc_fixed);
+    return &slci_mma_locks[place * 0x9e3779b97f4a7c15ull >> (64 - SLCI_MMA_LOCK_BITS)];
 }
 
-/* The finished sums into the image, where a pixel lies in the tile and within the horizon. A thread
- * has several additions under way, each a trip to memory and back. */
-static __device__ inline void slci_mma_store_image(const slci_direct_cuda_arguments *a,
-                                                   const slci_mma_shared *shared,
-                                                   const float *finished) {
-    constexpr int AT_ONCE = 4;
-    constexpr int n_threads = 32 * SLCI_MMA_WARPS;
-    const int thread = (int)threadIdx.x;
+/* One thread of a block, which has no other lock. */
+static __device__ __forceinline__ void slci_mma_lock(unsigned *lock) {
+    while (atomicCAS(lock, 0u, 1u) != 0u) {
+        __nanosleep(200);
+    }
+    __threadfence();
+}
+
+/* One thread, when all have passed a fence and a barrier. */
+static __device__ __forceinline__ void slci_mma_unlock(unsigned *lock) {
+    atomicExch(lock, 0u);
+}
+
+/* With a scale of at most this many bits, what a run adds to a pixel is below 2^62: at most 4,096
+ * samples of size 2^SLCI_MMA_LEFT_BIT, and three bits to spare. */
+#define SLCI_MMA_NARROW_BITS (62 - 12 - SLCI_MMA_LEFT_BIT - 3)
+
+/* slc_fixed_from_double, without branches where the scale is as common. */
+static __device__ __forceinline__ slc_fixed slci_mma_fixed(double value, int scale_bits) {
+    if (scale_bits > SLCI_MMA_NARROW_BITS) {
+        return slc_fixed_from_double(value, scale_bits);
+    }
+    const uint64_t bits = (uint64_t)__double_as_longlong(value);
+    const uint64_t mantissa = (bits << 10 & 0x3fffffffffffffffull) | 0x4000000000000000ull;
+    /* Down to twice the value, whose last bit rounds; 63 places leave nothing. */
+    const int down = min(1084 - scale_bits - (int)(bits >> 52 & 0x7ff), 63);
+    const int64_t size = (int64_t)(((mantissa >> down) + 1u) >> 1);
+    const int64_t number = (bits >> 63) != 0 ? -size : size;
+    return {(uint64_t)number, number >> 63};
+}
+
+/* Whether a pixel lies within the horizon. */
+static __device__ __forceinline__ bool slci_mma_is_seen(const slci_direct_cuda_arguments *a,
+                                                        const slci_mma_shared *shared, int row,
+                                                        int column) {
+    return shared->is_inside ||
+           slci_direct_r2(slci_direct_l(&a->setup.geometry, shared->tile.x0 + column),
+                          slci_direct_m(&a->setup.geometry, shared->tile.y0 + row)) < 1.0;
+}
+
+/* Adds to pixels of a column from row `first` on, where they lie in the tile and within the horizon.
+ * Several are on their way from memory at a time. What a multiprocessor has in its own cache is passed
+ * by: another may have changed the pixel. */
+static __device__ __forceinline__ void slci_mma_add_rows(const slci_direct_cuda_arguments *a,
+                                                         const slci_mma_shared *shared,
+                                                         const float *finished, int first) {
+    constexpr int ROWS = 32 * SLCI_MMA_WARPS / SLCI_MMA_TILE; /* of all threads together */
+    const int column = (int)threadIdx.x % SLCI_MMA_TILE;
+    const int scale_bits = a->setup.scale_bits - shared->left_bits;
+    slc_fixed *top = shared->target.corner + column * a->setup.n_parts;
+    ulonglong2 before[SLCI_MMA_ROWS_AT_ONCE];
+    bool is_there[SLCI_MMA_ROWS_AT_ONCE];
+#pragma unroll
+    for (int j = 0; j < SLCI_MMA_ROWS_AT_ONCE; j++) {
+        const int row = first + j * ROWS;
+        is_there[j] = row < shared->target.n_rows && slci_mma_is_seen(a, shared, row, column);
+        if (is_there[j]) {
+            before[j] = __ldcg((const ulonglong2 *)(top + row * shared->target.row_step));
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < SLCI_MMA_ROWS_AT_ONCE; j++) {
+        const int row = first + j * ROWS;
+        const float *own = finished + row * SLCI_MMA_ROW_SUMS + column;
+        if (is_there[j]) {
+            const double value = (double)own[0] + (double)own[SLCI_MMA_PLANE_SUMS];
+            const slc_fixed sum = slc_fixed_add({before[j].x, (int64_t)before[j].y},
+                                                slci_mma_fixed(value, scale_bits));
+            __stcg((ulonglong2 *)(top + row * shared->target.row_step),
+                   make_ulonglong2(sum.low, (unsigned long long)sum.high));
+        }
+    }
+}
+
+/* The finished sums into the image. Atomic additions, two of 8 bytes a pixel, would take six times as
+ * long as loads and stores of 16 bytes, for which a block has the tile to itself. Not inlined, as
+ * slci_mma_list_run is not. */
+static __device__ __noinline__ void slci_mma_store_image(const slci_direct_cuda_arguments *a,
+                                                         const slci_mma_shared *shared,
+                                                         const float *finished) {
+    constexpr int STEP = SLCI_MMA_ROWS_AT_ONCE * 32 * SLCI_MMA_WARPS / SLCI_MMA_TILE;
+    unsigned *lock = slci_mma_lock_of(shared->target.corner);
     if (shared->n_used == 0) {
         return;
     }
-    const double scale = 1.0 / shared->scale; /* exact */
+    if (threadIdx.x == 0) {
+        slci_mma_lock(lock);
+    }
+    __syncthreads();
+    if ((int)threadIdx.x % SLCI_MMA_TILE < shared->target.n_columns) {
 #pragma unroll 1
-    for (int start = thread; start < SLCI_MMA_TILE * SLCI_MMA_TILE; start += AT_ONCE * n_threads) {
-        slc_fixed *pixel[AT_ONCE];
-        slc_fixed value[AT_ONCE];
-        uint64_t before[AT_ONCE];
-        bool is_there[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; j++) {
-            const int number = start + j * n_threads;
-            is_there[j] = number < SLCI_MMA_TILE * SLCI_MMA_TILE &&
-                          slci_mma_find(a, shared, number, &pixel[j]);
-            if (is_there[j]) {
-                const float *sum =
-                    finished + number / SLCI_MMA_TILE * SLCI_MMA_ROW_SUMS + number % SLCI_MMA_TILE;
-                value[j] =
-                    slc_fixed_from_double(((double)sum[0] + (double)sum[SLCI_MMA_PLANE_SUMS]) *
-                                              scale,
-                                          a->setup.scale_bits);
-                before[j] = slci_fixed_add_low(pixel[j], value[j]);
-            }
+        for (int first = (int)threadIdx.x / SLCI_MMA_TILE; first < shared->target.n_rows;
+             first += STEP) {
+            slci_mma_add_rows(a, shared, finished, first);
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; j++) {
-            if (is_there[j]) {
-                slci_fixed_add_high(pixel[j], value[j], before[j]);
-            }
-        }
+    }
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        slci_mma_unlock(lock);
     }
 }
 

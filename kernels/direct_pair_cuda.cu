@@ -118,8 +118,8 @@ extern "C" slc_status slci_direct_pair_rate(slc_device *device, slc_stream *stre
     slc_event *end = NULL;
     slc_status status =
         slc_device_allocate(device, (int64_t)sizeof(float) * BLOCKS * THREADS, &d_out);
-    status = status != SLC_OK ? status : slc_event_create(device, &begin);
-    status = status != SLC_OK ? status : slc_event_create(device, &end);
+    status = status != SLC_OK ? status : slc_event_create_timed(device, &begin);
+    status = status != SLC_OK ? status : slc_event_create_timed(device, &end);
     if (status == SLC_OK) {
         status = time_pairs(stream, (float *)d_out, begin, end, pairs_per_s);
     }

@@ -19,18 +19,11 @@
 
 #include "core/api.h"
 #include "kernels/direct.h"
+#include "kernels/direct_bent.h"
 
 /* Largest |w c| in turns that the CUDA kernel adds to a phase in single precision: half a turn and
  * this much is as far as its polynomial is good for. */
 #define SLCI_CUDA_SINGLE_TURNS 0x1p-5
-
-/* Relative error of w V e^{-iα} (cos β, sin β) where both operands are rounded to fp16: 2^-11 of the
- * left one, 2^-12 √2 of the right one, which has size 1. */
-#define SLCI_HALF_ERROR 8.4e-4
-
-/* CUDA's product kernel takes w (N - n0) along a side of the tile as a slope and, in turns below this,
- * what is left of it: the product of two integers of 32 bits (slci_mma_units). */
-#define SLCI_CUDA_CURVED_TURNS 0x1p-4
 
 /* The same for a multiply-add in double, whose low word then holds the turn (SLCI_TURN_MAGIC). */
 #define SLCI_CUDA_DOUBLE_TURNS 0x1p19
@@ -45,9 +38,6 @@
  * kernel takes as four. */
 #define SLCI_CUDA_TILE 64
 #define SLCI_CUDA_PRODUCT_TILE 128
-
-/* Most correction terms of the latter. */
-#define SLCI_CUDA_MOST_TERMS 1
 
 /* Direction cosine l of column `i`, m of row `j`; i and j may lie outside the picture. */
 static SLC_HOST_DEVICE inline double slci_direct_l(const slc_direct_geometry *geometry, int64_t i) {
@@ -153,38 +143,6 @@ static SLC_HOST_DEVICE inline int slci_direct_terms(double theta, double toleran
     return -1;
 }
 
-/* |1 - r| for the relative error r of c's two factors in CUDA's product kernel. It takes c to be the
- * integral of -st ν(s, m0) ν(l0, t) / ν0 with ν = 1/n³, where it is that of -st ν(s, t). The logarithm
- * of their ratio is the double integral of ∂²ln ν/∂l∂m = 6lm/n⁴ from the centre. */
-static SLC_HOST_DEVICE inline double slci_direct_bend_error(double half_l, double half_m,
-                                                            double far_l, double far_m) {
-    const double n = slci_direct_n(far_l, far_m);
-    const double rho = 6.0 * half_l * half_m * far_l * far_m / (n * n * n * n);
-    return rho < 0.1 ? 1.1 * rho : HUGE_VAL; /* e^ρ - 1 < 1.06 ρ there */
-}
-
-/* A bound of what is left of N along a side that has this half length, without the slope from end to
- * end: an eighth of the square of its length times the largest second derivative, (1 - m²)/n³. */
-static SLC_HOST_DEVICE inline double slci_direct_curve(double half, double n_smallest) {
-    return 0.5 * half * half / (n_smallest * n_smallest * n_smallest);
-}
-
-/* Terms of CUDA's product kernel: none where all of θ may be left out; one where what is left of the
- * exponential, the error of c's factors and that of a product of single fp16 operands may. */
-static SLC_HOST_DEVICE inline int slci_direct_bent_terms(double theta, double bend_error,
-                                                         double tolerance, double *bound) {
-    const double rest = theta * (0.5 * theta + bend_error * (1.0 + theta) + SLCI_HALF_ERROR);
-    if (theta <= tolerance) {
-        *bound = theta;
-        return 0;
-    }
-    if (rest <= tolerance) { /* false too where it is NaN: n is 0 at the horizon */
-        *bound = rest;
-        return 1;
-    }
-    return -1;
-}
-
 /* The kernel tile in tile row `ty`, tile column `tx`. */
 static SLC_HOST_DEVICE inline slc_direct_tile slci_direct_tile_at(const slc_direct_setup *setup,
                                                                   int64_t ty, int64_t tx) {
@@ -193,6 +151,7 @@ static SLC_HOST_DEVICE inline slc_direct_tile slci_direct_tile_at(const slc_dire
     tile.x0 = tx * setup->tile_pixels;
     tile.y0 = ty * setup->tile_pixels;
     tile.n_terms = 0;
+    tile.n_products = 0;
     tile.bound = 0.0;
     const int64_t x1 = tile.x0 + slci_direct_extent(tile.x0, setup->tile_pixels, geometry->nx) - 1;
     const int64_t y1 = tile.y0 + slci_direct_extent(tile.y0, setup->tile_pixels, geometry->ny) - 1;
@@ -223,11 +182,10 @@ static SLC_HOST_DEVICE inline slc_direct_tile slci_direct_tile_at(const slc_dire
     if (setup->unit == SLC_DIRECT_UNIT_NONE) {
         terms = slci_direct_terms(6.283185307179586 * turns, setup->term_tolerance,
                                   setup->max_terms, &tile.bound);
-    } else if (setup->max_w * slci_direct_curve(fmax(half_l, half_m), slci_direct_n(far_l, far_m)) <
-               SLCI_CUDA_CURVED_TURNS) {
-        terms = slci_direct_bent_terms(6.283185307179586 * turns,
-                                       slci_direct_bend_error(half_l, half_m, far_l, far_m),
-                                       setup->term_tolerance, &tile.bound);
+    } else {
+        const slci_direct_sides sides = {half_l, half_m, far_l, far_m, slci_direct_n(far_l, far_m)};
+        const slci_direct_bent bent = slci_direct_bent_find(&sides, setup->max_w, tile.c_max);
+        terms = slci_direct_bent_terms(setup, &bent, &tile.bound);
     }
     if (!(slci_direct_r2(near_l, near_m) < 1.0)) {
         tile.method = SLC_DIRECT_SKIP;
@@ -235,6 +193,9 @@ static SLC_HOST_DEVICE inline slc_direct_tile slci_direct_tile_at(const slc_dire
     } else if (terms >= 0) {
         tile.method = SLC_DIRECT_PRODUCT;
         tile.n_terms = terms;
+        tile.n_products = setup->unit == SLC_DIRECT_UNIT_NONE
+                              ? terms + 1
+                              : slci_direct_bent_products(setup, terms);
     } else {
         tile.method = turns <= setup->single_limit  ? SLC_DIRECT_SINE
                       : turns < setup->double_limit ? SLC_DIRECT_SINE_DOUBLE

@@ -87,7 +87,7 @@ static slc_status create_line(slci_run *run, slc_arena *arena, staging_maker *ma
             SLC_TRY(staging_take(maker, planned->staging_bytes, &line->staging[i]));
         }
     }
-    SLC_TRY(slc_event_create(run->device, &line->copy_begin));
+    SLC_TRY(slci_stopwatch_create(run->device, &line->watch));
     return slc_event_create(run->device, &line->arrived);
 }
 
@@ -121,7 +121,7 @@ static slc_status create_output(slci_run *run, slc_arena *arena, staging_maker *
     for (int p = 0; p < output->n_pieces; p++) {
         slci_out_piece *piece = &output->piece[p];
         SLC_TRY(staging_take(maker, planned->staging_bytes, &piece->staging));
-        SLC_TRY(slc_event_create(run->device, &piece->begin));
+        SLC_TRY(slci_stopwatch_create(run->device, &piece->watch));
         SLC_TRY(slc_event_create(run->device, &piece->end));
     }
     return SLC_OK;
@@ -147,7 +147,7 @@ static slc_status create_tiles(slci_run *run, slc_arena *arena, staging_maker *m
 
 static slc_status create_ring(slci_run *run) {
     for (int r = 0; r < run->n_ring; r++) {
-        SLC_TRY(slc_event_create(run->device, &run->ring[r].begin));
+        SLC_TRY(slci_stopwatch_create(run->device, &run->ring[r].watch));
         SLC_TRY(slc_event_create(run->device, &run->ring[r].end));
     }
     return SLC_OK;
@@ -332,7 +332,7 @@ slc_status slci_buffers_create(slci_run *run) {
 static void destroy_events(slci_run *run) {
     for (int g = 0; g < run->n_groups; g++) {
         for (int l = 0; l < run->group[g].n_lines; l++) {
-            slc_event_destroy(run->group[g].line[l].copy_begin);
+            slci_stopwatch_destroy(&run->group[g].line[l].watch);
             slc_event_destroy(run->group[g].line[l].arrived);
         }
     }
@@ -341,12 +341,12 @@ static void destroy_events(slci_run *run) {
             slc_event_destroy(run->output[i].buffer[b].complete);
         }
         for (int p = 0; p < run->output[i].n_pieces; p++) {
-            slc_event_destroy(run->output[i].piece[p].begin);
+            slci_stopwatch_destroy(&run->output[i].piece[p].watch);
             slc_event_destroy(run->output[i].piece[p].end);
         }
     }
     for (int r = 0; r < run->n_ring; r++) {
-        slc_event_destroy(run->ring[r].begin);
+        slci_stopwatch_destroy(&run->ring[r].watch);
         slc_event_destroy(run->ring[r].end);
     }
     slc_event_destroy(run->tiles.ready[0]);

@@ -83,7 +83,9 @@ static slc_status check_names(const slc_checkpoint *self, bool *exists) {
     struct stat info;
     *exists = stat(self->path, &info) == 0;
     if (*exists && !S_ISREG(info.st_mode)) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s is no ordinary file and cannot be a checkpoint",
+        return SLC_FAIL(SLC_ERROR_OUTPUT,
+                        "%s is no ordinary file and cannot be a checkpoint; name another "
+                        "--checkpoint",
                         self->path);
     }
     if (*exists && !self->options.resume) {
@@ -130,7 +132,8 @@ static slc_status make_journal(slc_checkpoint *self) {
         self->journal_fd = open(self->journal_path, flags | O_NONBLOCK, 0666);
     }
     if (self->journal_fd < 0 && errno == ELOOP) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s is a link and cannot be a journal",
+        return SLC_FAIL(SLC_ERROR_OUTPUT,
+                        "%s is a link and cannot be a journal; name another --checkpoint",
                         self->journal_path);
     }
     return self->journal_fd >= 0 ? SLC_OK : slci_checkpoint_fail("make", self->journal_path);
@@ -145,11 +148,15 @@ static slc_status open_journal(slc_checkpoint *self) {
         return slci_checkpoint_fail("look at", self->journal_path);
     }
     if (!S_ISREG(info.st_mode)) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s is no ordinary file and cannot be a journal",
+        return SLC_FAIL(SLC_ERROR_OUTPUT,
+                        "%s is no ordinary file and cannot be a journal; name another --checkpoint",
                         self->journal_path);
     }
     if (!lock(self->journal_fd)) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "another run is using the checkpoint %s", self->path);
+        return SLC_FAIL(SLC_ERROR_OUTPUT,
+                        "another run is using the checkpoint %s; wait for its end, or name another "
+                        "--checkpoint",
+                        self->path);
     }
     /* Now that nobody else writes it: what the run before has made of it. */
     if (fstat(self->journal_fd, &info) != 0 || info.st_nlink == 0) {

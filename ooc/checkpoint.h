@@ -77,6 +77,13 @@ SLC_API SLC_MUST_USE slc_status slc_checkpoint_begin(slc_checkpoint *checkpoint,
 SLC_API SLC_MUST_USE slc_status slc_checkpoint_settle(slc_checkpoint *checkpoint,
                                                       const char *const *paths, int n_paths);
 
+/* Before a file that is written beside the outputs gets its name, and once these are settled: keeps
+ * what it is, so that a run that resumes may replace it. Whether that run is complete the outputs alone
+ * say; where there are none, this is settling. `path` is its present name. Takes NULL. The same
+ * statuses. */
+SLC_API SLC_MUST_USE slc_status slc_checkpoint_settle_beside(slc_checkpoint *checkpoint,
+                                                             const char *path);
+
 /* Of a begun checkpoint: whether it resumes a run whose outputs were settled and are all there, under
  * paths [n_paths] in the same order. Then only slc_checkpoint_finish is left to do. False for NULL. */
 SLC_API bool slc_checkpoint_is_complete(const slc_checkpoint *checkpoint, const char *const *paths,

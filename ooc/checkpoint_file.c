@@ -111,9 +111,11 @@ slc_status slci_block_next(slci_block_reader *reader, int *kind, int64_t *n_byte
     block_header header = {0};
     SLC_TRY(read_next(reader, &header, (int64_t)sizeof header));
     if (header.magic != BLOCK_MAGIC && begin == 0) {
-        return SLC_FAIL(SLC_ERROR_INPUT,
-                        "%s is no checkpoint of Sluice, or is damaged at its beginning",
-                        reader->name);
+        return SLC_FAIL(
+            SLC_ERROR_INPUT,
+            "%s is no checkpoint of Sluice, or is damaged at its beginning; name another "
+            "--checkpoint, or remove the file to start the run again",
+            reader->name);
     }
     if (header.magic != BLOCK_MAGIC || header.sum != header_sum(&header) ||
         header.number != reader->n_blocks) {

@@ -205,10 +205,11 @@ static slc_status read_identity(slc_checkpoint *self, slci_block_reader *reader)
     SLC_TRY(slci_block_read(reader, &id, (int64_t)sizeof id));
     SLC_TRY(slci_block_close(reader));
     if (kind != JOURNAL_IDENTITY || id != self->id) {
-        return SLC_FAIL(SLC_ERROR_INPUT,
-                        "%s belongs to another run than %s: number %016llx found, %016llx expected",
-                        self->journal_path, self->path, (unsigned long long)id,
-                        (unsigned long long)self->id);
+        return SLC_FAIL(
+            SLC_ERROR_INPUT,
+            "%s belongs to another run than %s: number %016llx found, %016llx expected; "
+            "--overwrite instead of --resume starts the run again",
+            self->journal_path, self->path, (unsigned long long)id, (unsigned long long)self->id);
     }
     return SLC_OK;
 }

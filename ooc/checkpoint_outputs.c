@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/checked.h"
 #include "core/file.h"
 #include "ooc/checkpoint_internal.h"
 
@@ -32,6 +33,11 @@ static bool is_same(const slci_output_record *a, const slci_output_record *b) {
     return a->bytes == b->bytes && a->modified_ns == b->modified_ns && a->inode == b->inode;
 }
 
+static slc_status not_there(const char *path) {
+    return SLC_FAIL(SLC_ERROR_OUTPUT, "%s, which was written, is not there: %s", path,
+                    strerror(errno));
+}
+
 /* Of the run before an output may have its name still, which this run is about to replace: it stays
  * known. */
 static slc_status look_at(slc_checkpoint *self, const char *const *paths, int n_paths) {
@@ -45,9 +51,9 @@ static slc_status look_at(slc_checkpoint *self, const char *const *paths, int n_
             continue;
         }
         if (!find_record(paths[i], &output[n])) {
+            const slc_status status = not_there(paths[i]);
             free(output);
-            return SLC_FAIL(SLC_ERROR_OUTPUT, "%s, which was written, is not there: %s", paths[i],
-                            strerror(errno));
+            return status;
         }
         n++;
     }
@@ -61,20 +67,42 @@ static slc_status look_at(slc_checkpoint *self, const char *const *paths, int n_
     return SLC_OK;
 }
 
+/* Writes a state in which nothing is left to do: it stands before a stage that never comes. */
+static slc_status write_end(slc_checkpoint *self, int64_t stage) {
+    const slci_state state = {.round = 0};
+    slci_checkpoint_drop_partials(self);
+    self->stage = stage;
+    self->signature = 0;
+    return slci_checkpoint_warn(self, slci_state_write(self, &state));
+}
+
 slc_status slc_checkpoint_settle(slc_checkpoint *self, const char *const *paths, int n_paths) {
     if (self == NULL || n_paths == 0 || slci_checkpoint_is_stopped(self)) {
         return SLC_OK;
     }
     SLC_TRY(look_at(self, paths, n_paths));
-    if (self->n_outputs == 0) {
+    return self->n_outputs == 0 ? SLC_OK : write_end(self, self->stage + 1);
+}
+
+slc_status slc_checkpoint_settle_beside(slc_checkpoint *self, const char *path) {
+    if (self == NULL || slci_checkpoint_is_stopped(self)) {
         return SLC_OK;
     }
-    /* All stages are behind the state, which stands before one that never comes. */
-    const slci_state state = {.round = 0};
-    slci_checkpoint_drop_partials(self);
-    self->stage++;
-    self->signature = 0;
-    return slci_checkpoint_warn(self, slci_state_write(self, &state));
+    if (self->n_outputs == 0) {
+        return slc_checkpoint_settle(self, &path, 1);
+    }
+    slci_output_record *output =
+        realloc(self->output, (size_t)(self->n_known + 1) * sizeof *output);
+    if (output == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the outputs of a checkpoint");
+    }
+    self->output = output;
+    if (!find_record(path, &output[self->n_known])) {
+        return not_there(path);
+    }
+    self->n_known++;
+    /* A run that found itself complete has no stages of its own. */
+    return write_end(self, slc_max_i64(slc_max_i64(self->stage, self->saved_stage), 0));
 }
 
 bool slc_checkpoint_is_complete(const slc_checkpoint *self, const char *const *paths, int n_paths) {

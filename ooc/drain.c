@@ -58,12 +58,12 @@ static slc_status copy_piece(slci_run *run, const slc_box *within, slci_out_piec
     const slc_layout device_layout = slc_layout_slice(&run->layout[buffer->operand], within);
     slc_layout host_layout;
     SLC_TRY(slc_layout_dense(device_layout.dtype, within->rank, within->extent, &host_layout));
-    piece->is_timed = buffer->output->n_copied % run->timing_stride == 0;
-    if (piece->is_timed) {
-        SLC_TRY(slc_event_record(piece->begin, run->copy_out));
+    if (buffer->output->n_copied % run->timing_stride == 0) {
+        SLC_TRY(slci_stopwatch_start(&piece->watch, run->copy_out));
     }
     SLC_TRY(slc_stream_copy_strided(run->copy_out, piece->staging, &host_layout, buffer->d_data,
                                     &device_layout, SLC_COPY_FROM_DEVICE));
+    SLC_TRY(slci_stopwatch_stop(&piece->watch, run->copy_out));
     buffer->output->n_copied++;
     piece->landed = piece->end;
     piece->n_copied_with = 1;
@@ -99,13 +99,13 @@ static slc_status copy_waiting(slci_run *run, slci_output *output) {
         return copy_piece(run, &within, first);
     }
     slc_event *landed = first[n - 1].end;
-    first->is_timed = output->n_copied % run->timing_stride == 0;
-    if (first->is_timed) {
-        SLC_TRY(slc_event_record(first->begin, run->copy_out));
+    if (output->n_copied % run->timing_stride == 0) {
+        SLC_TRY(slci_stopwatch_start(&first->watch, run->copy_out));
     }
     SLC_TRY(slc_stream_copy(run->copy_out, first->staging, first->buffer->d_data,
                             n * run->plan->operand[output->operand].tile_bytes,
                             SLC_COPY_FROM_DEVICE));
+    SLC_TRY(slci_stopwatch_stop(&first->watch, run->copy_out));
     output->n_copied++;
     for (int k = 0; k < n; k++) {
         first[k].landed = landed;
@@ -223,26 +223,19 @@ static slc_status write_box(const slci_run *run, const slci_out_piece *piece, in
     return slc_pool_for(pool, slc_ceil_div(rows, work.step), write_part, (void *)(uintptr_t)&work);
 }
 
-static slc_status count_copy(slci_run *run, const slci_out_piece *piece, int64_t bytes) {
+static slc_status count_copy(slci_run *run, slci_out_piece *piece, int64_t bytes) {
     if (piece->n_copied_with == 0) {
         return SLC_OK;
     }
     run->d2h.n++;
-    if (!piece->is_timed) {
-        return SLC_OK;
-    }
-    slci_trace_interval interval = {.stage = SLC_TRACE_D2H,
-                                    .begin = piece->begin,
-                                    .tile = piece->buffer->tile.index,
-                                    .bytes = piece->n_copied_with * bytes};
-    SLC_TRY(slc_event_elapsed(piece->begin, piece->landed, &interval.duration_ns));
-    SLC_TRY(slci_trace_stream(run, &interval));
-    run->d2h.ns += interval.duration_ns;
-    run->d2h.n_timed++;
-    return SLC_OK;
+    const slci_trace_interval interval = {.stage = SLC_TRACE_D2H,
+                                          .watch = &piece->watch,
+                                          .tile = piece->buffer->tile.index,
+                                          .bytes = piece->n_copied_with * bytes};
+    return slci_trace_count(run, &interval, &run->d2h);
 }
 
-static slc_status write_piece(slci_run *run, const slci_out_piece *piece) {
+static slc_status write_piece(slci_run *run, slci_out_piece *piece) {
     const int o = piece->buffer->operand;
     const int64_t tile = piece->buffer->tile.index;
     const int64_t bytes = slc_box_count(&piece->box) * slc_dtype_bytes(run->layout[o].dtype);

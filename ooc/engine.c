@@ -27,11 +27,6 @@
 #include "ooc/loop_internal.h"
 #include "ooc/resume.h"
 
-/* Tiles shorter than this are timed by samples. The events around each of its three stages hold the
- * streams up by about 8 us a tile (measured on an H200 with 8 MiB tiles of 180 us). */
-#define SHORT_TILE_SECONDS 2e-3
-#define SHORT_TILE_STRIDE 8
-
 /* An event is recorded behind every tile, or where launches show (uses_graphs) behind four tiles in a
  * ring: recording one takes 2 us of the 10 to 15 that such a tile has (measured on an H200). */
 #define MARKS_PER_RING 4
@@ -87,19 +82,12 @@ static slc_status advance_output(slci_run *run, slci_output *output, const slc_t
 
 /* ---- one tile --------------------------------------------------------------------------------- */
 
-static slc_status count_kernel(slci_run *run, const slci_ring_entry *entry) {
+static slc_status count_kernel(slci_run *run, slci_ring_entry *entry) {
     run->kernel.n++;
-    if (!entry->is_timed) {
-        return SLC_OK;
-    }
-    slci_trace_interval interval = {.stage = SLC_TRACE_KERNEL,
-                                    .begin = entry->begin,
-                                    .tile = entry->step};
-    SLC_TRY(slc_event_elapsed(entry->begin, entry->end, &interval.duration_ns));
-    SLC_TRY(slci_trace_stream(run, &interval));
-    run->kernel.ns += interval.duration_ns;
-    run->kernel.n_timed++;
-    return SLC_OK;
+    const slci_trace_interval interval = {.stage = SLC_TRACE_KERNEL,
+                                          .watch = &entry->watch,
+                                          .tile = entry->step};
+    return slci_trace_count(run, &interval, &run->kernel);
 }
 
 /* Has an event stand for all tiles that are enqueued. */
@@ -138,7 +126,7 @@ static slc_status finish_entry(slci_run *run, const slci_ring_entry *entry) {
     }
     const slc_event *done = entry->done;
     const int64_t wait_ns = slci_trace_now(run);
-    SLC_TRY(slc_event_synchronize(entry->done));
+    SLC_TRY(slci_fill_until(run, entry->done));
     slci_trace_wait(run, "wait for the device", entry->step, wait_ns);
     SLC_TRY(count_oldest(run));
     /* Not the newest tile: what `leave` enqueues is still to come behind it. */
@@ -270,6 +258,8 @@ static slc_status leave_axes(slci_run *run, int depth, const slc_tile_arguments 
         return SLC_OK;
     }
     /* The tile has run when this has: it may use the tile's buffers. */
+    SLC_TRY(
+        slci_stopwatch_stop(&run->ring[(run->n_enqueued - 1) % run->n_ring].watch, run->compute));
     run->n_marked = slc_min_i64(run->n_marked, run->n_enqueued - 1);
     return mark_tiles(run);
 }
@@ -281,6 +271,17 @@ static slc_status enter_axes(slci_run *run, int depth, const slc_tile_arguments 
         }
     }
     return SLC_OK;
+}
+
+/* By what tiles took in this round, since the plan may be wrong about it; a trace shows all. */
+static void choose_timing(slci_run *run) {
+    const int64_t n_tiles = run->plan->n_tiles;
+    double seconds = run->plan->seconds_total;
+    if (run->n_done > 0) {
+        const int64_t ns = slc_clock_ns() - run->round_begin_ns;
+        seconds = 1e-9 * (double)ns * (double)n_tiles / (double)run->n_done;
+    }
+    run->timing_stride = run->options->trace != NULL ? 1 : slci_stopwatch_stride(n_tiles, seconds);
 }
 
 /* Enqueues one tile; `entry` is free, and the axes that end with the previous tile were left. */
@@ -299,9 +300,9 @@ static slc_status enqueue_tile(slci_run *run, const slc_tile *tile, const slc_ti
     }
     SLC_TRY(wait_for_inputs(run));
     entry->step = tile->index;
-    entry->is_timed = run->n_enqueued % run->timing_stride == 0;
-    if (entry->is_timed) {
-        SLC_TRY(slc_event_record(entry->begin, run->compute));
+    if (run->n_enqueued % run->timing_stride == 0) {
+        SLC_TRY(slci_stopwatch_start(&entry->watch, run->compute));
+        choose_timing(run);
     }
     fill_arguments(run, arguments);
     SLC_TRY(slci_checkpoint_fill_work(run, tile));
@@ -309,11 +310,12 @@ static slc_status enqueue_tile(slci_run *run, const slc_tile *tile, const slc_ti
     run->has_last = true;
     SLC_TRY(enter_axes(run, depth, arguments));
     SLC_TRY(slci_graph_enqueue(run, arguments));
+    SLC_TRY(slci_stopwatch_stop(&entry->watch, run->compute));
     entry->done = NULL;
     entry->is_in_flight = true;
     run->n_enqueued++;
     const bool is_due = run->n_enqueued - run->n_marked >= run->mark_stride;
-    return is_due || entry->is_timed ? mark_tiles(run) : SLC_OK;
+    return is_due ? mark_tiles(run) : SLC_OK;
 }
 
 slc_status slci_run_check_cancel(const slci_run *run) {
@@ -345,6 +347,8 @@ static void rewind_run(slci_run *run) {
     slci_tier_rewind(run);
     slci_graph_clear(run);
     run->n_done = run->n_marked = run->n_enqueued = 0;
+    run->round_begin_ns = slc_clock_ns();
+    choose_timing(run);
 }
 
 slc_status slci_run_quiesce(slci_run *run) {
@@ -435,54 +439,6 @@ static slc_status run_rounds(slci_run *run) {
 
 /* ---- the whole run ---------------------------------------------------------------------------- */
 
-/* What operand `o` is bound to; NULL where that is nothing. */
-static const slc_layout *bound_layout(const slc_job *job, const slc_binding *binding, int o) {
-    if (job->operands[o].access == SLC_ACCESS_IN) {
-        const bool has_field = binding->source != NULL && binding->field >= 0 &&
-                               binding->field < binding->source->n_fields;
-        return has_field ? &binding->source->fields[binding->field] : NULL;
-    }
-    return binding->sink != NULL ? &binding->sink->layout : NULL;
-}
-
-/* Buffers are sized by the operand and filled by the source: a difference would be written past their
- * end. */
-static slc_status check_layout(const slc_job *job, int o, const slc_layout *bound) {
-    slc_layout full;
-    SLC_TRY(slc_job_full_layout(job, o, &full));
-    if (bound->dtype != full.dtype || bound->rank != full.rank) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "job %s: operand %s is %s of rank %d and bound to %s of rank %d", job->name,
-                        job->operands[o].name, slc_dtype_name(full.dtype), full.rank,
-                        slc_dtype_name(bound->dtype), bound->rank);
-    }
-    for (int d = 0; d < full.rank; d++) {
-        if (bound->shape[d] != full.shape[d]) {
-            return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                            "job %s: dimension %d of operand %s has %lld elements and is bound to "
-                            "%lld",
-                            job->name, d, job->operands[o].name, (long long)full.shape[d],
-                            (long long)bound->shape[d]);
-        }
-    }
-    return SLC_OK;
-}
-
-static slc_status check_bindings(const slc_job *job, const slc_engine_options *options) {
-    for (int o = 0; o < job->n_operands; o++) {
-        if (job->operands[o].access == SLC_ACCESS_WORK) {
-            continue;
-        }
-        const slc_layout *bound = bound_layout(job, &options->bindings[o], o);
-        if (bound == NULL) {
-            return SLC_FAIL(SLC_ERROR_ARGUMENT, "job %s: operand %s is bound to nothing", job->name,
-                            job->operands[o].name);
-        }
-        SLC_TRY(check_layout(job, o, bound));
-    }
-    return SLC_OK;
-}
-
 static slc_status start(slci_run *run) {
     if (run->job->prepare != NULL) {
         SLC_TRY(run->job->prepare(run->job->state, run->device));
@@ -524,25 +480,27 @@ static void fill_report(slci_run *run, int64_t begin_ns, slc_engine_report *repo
     report->pageable_bytes = run->pageable_bytes;
     report->seconds_read = 1e-9 * (double)slc_busy_ns(&run->read_busy);
     report->seconds_write = 1e-9 * (double)slc_busy_ns(&run->write_busy);
-    report->seconds_h2d = seconds_of(&run->h2d) + 1e-9 * (double)run->load_ns;
+    report->seconds_h2d = seconds_of(&run->h2d) + seconds_of(&run->load);
     report->seconds_d2h = seconds_of(&run->d2h);
     report->seconds_kernel = seconds_of(&run->kernel);
     report->seconds_total = 1e-9 * (double)(slc_clock_ns() - begin_ns);
 }
 
-/* Two events and a question for each of three stages take as long as a small tile's own launches. */
-static int64_t choose_timing(const slc_plan *plan, const slc_engine_options *options) {
-    const bool is_short = plan->seconds_total < SHORT_TILE_SECONDS * (double)plan->n_tiles;
-    return options->trace == NULL && is_short ? SHORT_TILE_STRIDE : 1;
+/* Waits on it end by slc_clock_ns. */
+static void init_condition(pthread_cond_t *condition) {
+    pthread_condattr_t attributes;
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(condition, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
 }
 
 /* Everything from the first buffer to the last thread joined. */
 static slc_status run_whole(slci_run *run, slc_engine_report *report) {
-    run->timing_stride = choose_timing(run->plan, run->options);
     run->mark_stride =
         run->plan->uses_graphs ? slc_max_i64(run->plan->n_slots / MARKS_PER_RING, 1) : 1;
     pthread_mutex_init(&run->mutex, NULL);
-    pthread_cond_init(&run->changed, NULL);
+    init_condition(&run->changed);
     slc_busy_init(&run->read_busy);
     slc_busy_init(&run->write_busy);
 
@@ -577,7 +535,7 @@ slc_status slci_engine_run(const slc_job *job, const slc_plan *plan,
                            slc_engine_report *report) {
     part->is_slab_refused = false;
     SLC_TRY(slc_job_check(job));
-    SLC_TRY(check_bindings(job, options));
+    SLC_TRY(slci_bindings_check(job, options));
     slci_run *run = calloc(1, sizeof *run); /* 220 KiB: too much for a small thread's stack */
     if (run == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "job %s: no memory for a run", job->name);

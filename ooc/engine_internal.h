@@ -15,17 +15,17 @@
 #include "ooc/engine.h"
 #include "ooc/input_internal.h"
 #include "ooc/output_internal.h"
+#include "ooc/stopwatch.h"
 
 #define SLCI_MAX_RING (SLCI_MAX_LINES + 1)
 
 /* A tile on its way through the device. Not every tile has an event recorded behind it: short ones
  * share that of a later tile, so `done` may be another entry's `end`. */
 typedef struct slci_ring_entry {
-    slc_event *begin; /* compute stream; where the tile is timed */
-    slc_event *end;   /* compute stream; behind what `leave` enqueues after the tile, too */
-    slc_event *done;  /* has happened when the tile has run; NULL: no event stands for it yet */
-    int64_t step;     /* of the plan */
-    bool is_timed;
+    slci_stopwatch watch; /* on some tiles; with what `leave` enqueues after the tile */
+    slc_event *end;       /* compute stream; behind that, too */
+    slc_event *done;      /* has happened when the tile has run; NULL: no event stands for it yet */
+    int64_t step;         /* of the plan */
     bool is_in_flight;
 } slci_ring_entry;
 
@@ -57,11 +57,11 @@ typedef struct slci_trace_clock {
     int64_t origin_ns; /* slc_clock_ns when it happened */
 } slci_trace_clock;
 
-/* What a stream did between two events. */
+/* What a stream did while a stopwatch ran. */
 typedef struct slci_trace_interval {
     slc_trace_stage stage; /* H2D, KERNEL or D2H */
-    slc_event *begin;
-    int64_t tile, duration_ns, bytes;
+    slci_stopwatch *watch;
+    int64_t tile, bytes;
 } slci_trace_interval;
 
 /* A part of the iteration space that is still to be done. Of an axis in `begun`, tiles before this part
@@ -125,9 +125,10 @@ struct slci_run {
     int n_graphs;
     int next_graph; /* where the one that is needed next is looked for first */
     slci_graph graph[SLCI_MAX_GRAPHS];
-    slc_loop_state *loop;  /* staging for a loop's state; NULL where the job does not loop */
-    bool loops_by_hand;    /* the device cannot */
-    int64_t timing_stride; /* one in so many tiles, copies in and pieces out is timed */
+    slc_loop_state *loop; /* staging for a loop's state; NULL where the job does not loop */
+    bool loops_by_hand;   /* the device cannot */
+    atomic_int_least64_t
+        timing_stride; /* one in so many tiles, copies in and pieces out is timed */
 
     slc_task_group *reads;
     slc_queue *drains; /* of slci_out_buffer */
@@ -142,10 +143,11 @@ struct slci_run {
     slci_trace_clock clock[SLCI_CLOCKS]; /* where there is a trace */
     slc_busy read_busy, write_busy;
     slci_timed h2d, kernel, d2h; /* d2h belongs to the writer until it is joined */
-    int64_t load_ns;             /* of copies of sparse inputs, which are all timed */
+    slci_timed load;             /* copies of sparse inputs, which are all timed */
     slc_engine_report report;
     /* Tiles of this round: known to have run, with an event that stands for them, enqueued. */
     int64_t n_done, n_marked, n_enqueued;
+    int64_t round_begin_ns;
     int64_t mark_stride; /* an event is recorded behind one tile in so many */
     int64_t round;
     slc_tile last; /* the tile enqueued last, also of an earlier round */
@@ -184,6 +186,9 @@ SLC_MUST_USE slc_status slci_run_hand_over(slci_run *run, slci_output *output);
 SLC_MUST_USE slc_status slci_buffers_create(slci_run *run);
 void slci_buffers_release(slci_run *run);
 
+/* ooc/bindings.c: that every input has a source and every output a sink of its type and shape. */
+SLC_MUST_USE slc_status slci_bindings_check(const slc_job *job, const slc_engine_options *options);
+
 /* ooc/graph.c. Enqueues the tile function's work; where the plan says so, as a graph that is recorded
  * when its set of buffers first meets. clear forgets all graphs; nothing launched may still run. */
 SLC_MUST_USE slc_status slci_graph_enqueue(slci_run *run, const slc_tile_arguments *arguments);
@@ -198,6 +203,8 @@ int64_t slci_trace_now(const slci_run *run);
 void slci_trace_host(const slci_run *run, slc_trace_stage stage, int64_t tile, int64_t begin_ns,
                      int64_t bytes);
 void slci_trace_wait(const slci_run *run, const char *name, int64_t tile, int64_t begin_ns);
-SLC_MUST_USE slc_status slci_trace_stream(const slci_run *run, const slci_trace_interval *interval);
+/* Adds what the stopwatch holds to the stage's time, too, trace or not; nothing if it did not run. */
+SLC_MUST_USE slc_status slci_trace_count(const slci_run *run, const slci_trace_interval *interval,
+                                         slci_timed *timed);
 
 #endif

@@ -18,17 +18,19 @@
  */
 #include <assert.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/checked.h"
 #include "core/spin.h"
 #include "ooc/engine_internal.h"
 
-/* What one thread copies in some 50 us; handing it to another costs a few. */
-#define SMALLEST_PIECE_BYTES (1 << 19)
-
 /* Fills are copied together up to this size: single copies of 256 KiB use half of the bus, of 1 MiB
  * nine tenths (measured on an H200: 23 and 48 of 55 GB/s). */
 #define BATCH_BYTES (1 << 20)
+
+/* While it waits for something else, the scheduler looks so often whether a copy has run and its
+ * staging may be read into: seldom beside the time of a read for which that matters. */
+#define LOOK_AGAIN_NS 200000
 
 /* From so many lines on, half of them are enough to keep the bus busy. */
 #define LINES_OF_BATCHES 8
@@ -66,200 +68,16 @@ static int64_t next_fill_step(const slci_run *run, const slci_group *group, int6
     return run->plan->n_tiles;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
-
-/* Whether the box of the group's fields has a leading dimension that all of them share. */
-static bool has_rows(const slci_group *group, const slc_box *box) {
-    return box->rank > 0 && group->source->shared_rank > 0;
-}
-
-int64_t slci_fill_row_bytes(const slci_line *line, int i) {
-    const slci_run *run = line->group->run;
-    const int o = line->group->operand[i];
-    const slc_box box = slc_job_footprint(run->job, o, &line->tile);
-    int64_t bytes = slc_dtype_bytes(run->layout[o].dtype);
-    for (int d = has_rows(line->group, &box) ? 1 : 0; d < box.rank; d++) {
-        bytes *= box.extent[d];
-    }
-    return bytes;
-}
-
-/* What a fill moves, of all its operands. */
-static int64_t fill_bytes(const slci_line *line) {
-    const slci_run *run = line->group->run;
-    int64_t bytes = 0;
-    for (int i = 0; i < line->group->n_operands; i++) {
-        const int o = line->group->operand[i];
-        const slc_box box = slc_job_footprint(run->job, o, &line->tile);
-        bytes += slc_box_count(&box) * slc_dtype_bytes(run->layout[o].dtype);
-    }
-    return bytes;
-}
-
-/* The piece's part of them; of a part that the source cuts, about. All pieces together are the fill. */
-static int64_t piece_bytes(const slci_piece *piece) {
-    const slci_line *line = piece->line;
-    int64_t bytes = 0;
-    for (int i = 0; i < line->group->n_operands; i++) {
-        bytes += (piece->end - piece->begin) * slci_fill_row_bytes(line, i);
-    }
-    const int64_t share = bytes / line->n_pieces;
-    const int64_t rest = piece->part == 0 ? bytes % line->n_pieces : 0;
-    return piece->part < 0 ? bytes : share + rest;
-}
-
-static void trace_piece(const slci_run *run, const slci_piece *piece, int64_t begin_ns) {
-    if (run->options->trace != NULL) {
-        const slc_trace_stage stage = piece->line->is_from_tier ? SLC_TRACE_TIER : SLC_TRACE_READ;
-        slci_trace_host(run, stage, piece->line->tile.index, begin_ns, piece_bytes(piece));
-    }
-}
-
-/* Reads one piece into its place in the line's staging buffers. */
-static slc_status read_piece(const slci_piece *piece) {
-    const slci_line *line = piece->line;
-    const slci_group *group = line->group;
-    const slci_run *run = group->run;
-    void *dst[SLC_MAX_FIELDS] = {NULL};
-    for (int i = 0; i < group->n_operands; i++) {
-        dst[run->options->bindings[group->operand[i]].field] =
-            (char *)line->staging[i] + piece->begin * slci_fill_row_bytes(line, i);
-    }
-    slc_box box = slc_job_footprint(run->job, group->operand[0], &line->tile);
-    box.rank = group->source->shared_rank;
-    if (piece->part >= 0) {
-        return slc_source_read_part(group->source, &box, dst, piece->part, line->n_pieces);
-    }
-    if (box.rank > 0) {
-        box.origin[0] += piece->begin;
-        box.extent[0] = piece->end - piece->begin;
-    }
-    return slc_source_read(group->source, &box, dst);
-}
-
-/* Moves a fill that lies in a tile's buffer without gaps to where the tile's layout has it. The last
- * run goes first: every place is at or behind the one it is taken from. */
-static void spread(const slci_run *run, int o, const slc_box *box, char *data) {
-    const slc_layout *tile = &run->layout[o];
-    int64_t run_bytes = slc_dtype_bytes(tile->dtype);
-    int n_outer = box->rank;
-    for (bool is_whole = true; is_whole && n_outer > 0;) {
-        n_outer--;
-        run_bytes *= box->extent[n_outer];
-        is_whole = box->extent[n_outer] == tile->shape[n_outer];
-    }
-    int64_t n_runs = run_bytes > 0 ? 1 : 0;
-    for (int d = 0; d < n_outer; d++) {
-        n_runs *= box->extent[d];
-    }
-    for (int64_t r = n_runs - 1; r > 0; r--) {
-        int64_t at = 0;
-        int64_t rest = r;
-        for (int d = n_outer - 1; d >= 0; d--) {
-            at += rest % box->extent[d] * tile->stride_bytes[d];
-            rest /= box->extent[d];
-        }
-        memmove(data + at, data + r * run_bytes, (size_t)run_bytes);
-    }
-}
-
-static void spread_in_place(const slci_line *line) {
-    const slci_group *group = line->group;
-    for (int i = 0; i < group->n_operands && group->is_in_place; i++) {
-        const slc_box box = slc_job_footprint(group->run->job, group->operand[i], &line->tile);
-        spread(group->run, group->operand[i], &box, line->d_data[i]);
-    }
-}
-
-/* All pieces are in staging. Only now is it known where each row of parts is, which the tier wants. */
-static void finish_fill(const slci_piece *last) {
-    slci_line *line = last->line;
-    slci_run *run = line->group->run;
-    if (last->part >= 0 && line->tier_slot >= 0 && !slci_run_has_failed(run)) {
-        slci_tier_copy(last);
-    }
-    spread_in_place(line);
-    pthread_mutex_lock(&run->mutex);
-    slci_tier_unclaim(line);
-    line->state = SLCI_LINE_FULL;
-    pthread_cond_broadcast(&run->changed);
-    pthread_mutex_unlock(&run->mutex);
-}
-
-/* Pool task: brings one piece of a fill into staging, from the source or from the host tier. */
-static slc_status fill_piece(void *argument) {
-    const slci_piece *piece = argument;
-    slci_line *line = piece->line;
-    slci_run *run = line->group->run;
-    if (!slci_run_has_failed(run)) {
-        slc_status status = SLC_OK;
-        const int64_t begin_ns = slci_trace_now(run);
-        slc_busy_begin(&run->read_busy);
-        if (!line->is_from_tier) {
-            status = read_piece(piece);
-        }
-        if (status == SLC_OK && line->tier_slot >= 0 && piece->part < 0) {
-            slci_tier_copy(piece);
-        }
-        slc_busy_end(&run->read_busy);
-        trace_piece(run, piece, begin_ns);
-        if (status != SLC_OK) {
-            slci_run_fail(run, status);
-        }
-    }
-    pthread_mutex_lock(&run->mutex);
-    const bool is_last = --line->n_unread == 0;
-    pthread_mutex_unlock(&run->mutex);
-    if (is_last) {
-        finish_fill(piece);
-    }
-    return SLC_OK; /* the run has kept the failure */
-}
-
-/* Cuts a fill along its leading dimension, or has the source cut it, so that several threads
- * share a large one: one core fills only a part of the memory bus. What takes no longer than
- * handing it out stays whole, and so does what a source would not read as fast in parts. */
-static void cut_fill(slci_run *run, slci_line *line) {
-    const slc_source *source = line->group->source;
-    const slc_box box = slc_job_footprint(run->job, line->group->operand[0], &line->tile);
-    const int64_t n_rows = has_rows(line->group, &box) ? box.extent[0] : 1;
-    const bool has_parts = !line->is_from_tier && source->ops->read_part != NULL;
-    const bool is_divisible = line->is_from_tier || source->is_divisible;
-    int64_t bytes = 0;
-    for (int i = 0; i < line->group->n_operands; i++) {
-        bytes += n_rows * slci_fill_row_bytes(line, i);
-    }
-    int64_t n_pieces = slc_min_i64(slc_pool_size(run->options->pool), SLCI_MAX_PIECES);
-    n_pieces = slc_min_i64(n_pieces, bytes / SMALLEST_PIECE_BYTES);
-    n_pieces = has_parts ? n_pieces : slc_min_i64(n_pieces, n_rows);
-    n_pieces = has_parts || is_divisible ? slc_max_i64(n_pieces, 1) : 1;
-    const int64_t step = slc_max_i64(slc_ceil_div(n_rows, n_pieces), 1);
-    line->n_pieces = (int)(has_parts ? n_pieces : slc_max_i64(slc_ceil_div(n_rows, step), 1));
-    line->n_unread = line->n_pieces;
-    const bool is_cut_by_source = has_parts && n_pieces > 1;
-    for (int p = 0; p < line->n_pieces; p++) {
-        line->piece[p] = (slci_piece){.line = line, .end = n_rows, .part = p};
-        if (!is_cut_by_source) {
-            line->piece[p].part = -1;
-            line->piece[p].begin = p * step;
-            line->piece[p].end = slc_min_i64((p + 1) * step, n_rows);
-        }
-    }
-}
+/* ---- staging ---------------------------------------------------------------------------------- */
 
 slc_status slci_fill_count_copy(slci_run *run, slci_line *line) {
-    if (line->is_timed) {
-        line->is_timed = false;
-        slci_trace_interval interval = {.stage = SLC_TRACE_H2D,
-                                        .begin = line->copy_begin,
-                                        .tile = line->tile.index};
-        SLC_TRY(slc_event_elapsed(line->copy_begin, line->arrived, &interval.duration_ns));
-        interval.bytes = run->options->trace != NULL ? line->n_copied_with * fill_bytes(line) : 0;
-        SLC_TRY(slci_trace_stream(run, &interval));
-        run->h2d.ns += interval.duration_ns;
-        run->h2d.n_timed++;
+    slci_trace_interval interval = {.stage = SLC_TRACE_H2D,
+                                    .watch = &line->watch,
+                                    .tile = line->tile.index};
+    if (run->options->trace != NULL) {
+        interval.bytes = line->n_copied_with * slci_fill_bytes(line);
     }
-    return SLC_OK;
+    return slci_trace_count(run, &interval, &run->h2d);
 }
 
 /* Whether the copy out of the line's staging has run; it is waited for where `must_wait` says so. The
@@ -306,17 +124,6 @@ static bool may_start(const slci_run *run, const slci_group *group) {
              n_ahead > group->n_lines / 2);
 }
 
-static slc_status submit_pieces(slci_run *run, const slci_group *group, slci_line *line) {
-    slc_pool *pool = run->options->pool;
-    const bool is_short = is_small(run, group);
-    for (int p = 0; p < line->n_pieces; p++) {
-        slci_piece *piece = &line->piece[p];
-        SLC_TRY(is_short ? slc_pool_submit_short(pool, run->reads, fill_piece, piece)
-                         : slc_pool_submit(pool, run->reads, fill_piece, piece));
-    }
-    return SLC_OK;
-}
-
 /* Starts the reads for which a line is free. A line whose copy has not run yet is waited for only
  * when `must_start` says that the next fill is needed now. */
 slc_status slci_fill_start(slci_run *run, slci_group *group, bool must_start) {
@@ -337,8 +144,7 @@ slc_status slci_fill_start(slci_run *run, slci_group *group, bool must_start) {
             return SLC_OK;
         }
         line->state = SLCI_LINE_FILLING;
-        cut_fill(run, line);
-        SLC_TRY(submit_pieces(run, group, line));
+        SLC_TRY(slci_fill_read(line, is_small(run, group)));
         group->next_step = next_fill_step(run, group, group->next_step);
         group->n_started++;
         must_start = false;
@@ -346,20 +152,74 @@ slc_status slci_fill_start(slci_run *run, slci_group *group, bool must_start) {
     return SLC_OK;
 }
 
-/* Waits for a read; the failure of any part of the run ends the wait too. */
-static slc_status wait_for_read(slci_run *run, const slci_line *line) {
-    const int64_t begin_ns = slci_trace_now(run);
-    pthread_mutex_lock(&run->mutex);
-    slci_spin spin = {0};
-    while (line->state == SLCI_LINE_FILLING && run->failure.status == SLC_OK) {
-        if (!slci_spin_once(&spin, &run->mutex)) {
-            pthread_cond_wait(&run->changed, &run->mutex);
+/* Whether there are reads that only wait for a line to become free. */
+static bool has_reads_to_start(const slci_run *run) {
+    for (int g = 0; g < run->n_groups; g++) {
+        const slci_group *group = &run->group[g];
+        if (group->next_step < run->plan->n_tiles &&
+            group->n_started - group->n_on_device < group->n_lines) {
+            return true;
         }
     }
-    const slc_status status = run->failure.status;
+    return false;
+}
+
+static slc_status start_reads(slci_run *run) {
+    for (int g = 0; g < run->n_groups; g++) {
+        SLC_TRY(slci_fill_start(run, &run->group[g], false));
+    }
+    return SLC_OK;
+}
+
+/* Sleeps until something has changed, or until it is time to look for free lines again. */
+static void wait_for_change(slci_run *run, bool looks_again) {
+    if (!looks_again) {
+        pthread_cond_wait(&run->changed, &run->mutex);
+        return;
+    }
+    const int64_t until_ns = slc_clock_ns() + LOOK_AGAIN_NS;
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / SLC_NS_PER_S),
+                                   .tv_nsec = (long)(until_ns % SLC_NS_PER_S)};
+    (void)pthread_cond_timedwait(&run->changed, &run->mutex, &until);
+}
+
+/* Waits for a read, and starts others meanwhile; a failure anywhere in the run ends the wait, too. */
+static slc_status wait_for_read(slci_run *run, const slci_line *line) {
+    const int64_t begin_ns = slci_trace_now(run);
+    slc_status status = SLC_OK;
+    pthread_mutex_lock(&run->mutex);
+    slci_spin spin = {0};
+    while (status == SLC_OK && line->state == SLCI_LINE_FILLING && run->failure.status == SLC_OK) {
+        if (slci_spin_once(&spin, &run->mutex)) {
+            continue;
+        }
+        wait_for_change(run, has_reads_to_start(run));
+        pthread_mutex_unlock(&run->mutex);
+        status = start_reads(run);
+        pthread_mutex_lock(&run->mutex);
+    }
+    const bool has_failed = run->failure.status != SLC_OK;
     pthread_mutex_unlock(&run->mutex);
     slci_trace_wait(run, "wait for a read", line->tile.index, begin_ns);
-    return status == SLC_OK ? SLC_OK : slc_status_restore(&run->failure);
+    return has_failed ? slc_status_restore(&run->failure) : status;
+}
+
+slc_status slci_fill_until(slci_run *run, slc_event *event) {
+    const int64_t begin_ns = slc_clock_ns();
+    bool has_happened = false;
+    SLC_TRY(slc_event_query(event, &has_happened));
+    while (!has_happened && has_reads_to_start(run) && !slci_run_has_failed(run)) {
+        const int64_t waited_ns = slc_clock_ns() - begin_ns;
+        if (waited_ns < SLCI_SPIN_NS) {
+            slci_spin_pause();
+        } else {
+            const int64_t ns = slc_min_i64(waited_ns / 8, LOOK_AGAIN_NS);
+            (void)nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
+            SLC_TRY(start_reads(run));
+        }
+        SLC_TRY(slc_event_query(event, &has_happened));
+    }
+    return slc_event_synchronize(event);
 }
 
 /* ---- copying ---------------------------------------------------------------------------------- */
@@ -376,7 +236,7 @@ static void count_bytes(slci_run *run, const slci_line *line, int64_t bytes) {
 /* A fill of one operand that is a whole tile lies in its buffers without a gap, as the next line's does
  * behind it where the tile is a whole number of the arena's pieces. */
 static bool is_whole_tile(const slci_run *run, const slci_line *line) {
-    return fill_bytes(line) == run->plan->operand[line->group->operand[0]].tile_bytes;
+    return slci_fill_bytes(line) == run->plan->operand[line->group->operand[0]].tile_bytes;
 }
 
 static bool follows(const slci_run *run, const slci_line *line, const slci_line *next) {
@@ -437,9 +297,8 @@ static slc_status enqueue_copy(slci_run *run, slci_group *group) {
     if (last_user >= 0) {
         SLC_TRY(slci_run_wait_for_tile(run, run->copy_in, last_user));
     }
-    const bool is_timed = run->h2d.n % run->timing_stride == 0;
-    if (is_timed) {
-        SLC_TRY(slc_event_record(line->copy_begin, run->copy_in));
+    if (run->h2d.n % run->timing_stride == 0) {
+        SLC_TRY(slci_stopwatch_start(&line->watch, run->copy_in));
     }
     if (n == 1) {
         SLC_TRY(copy_operands(run, group, line));
@@ -451,6 +310,7 @@ static slc_status enqueue_copy(slci_run *run, slci_group *group) {
             count_bytes(run, &line[k], bytes);
         }
     }
+    SLC_TRY(slci_stopwatch_stop(&line->watch, run->copy_in));
     SLC_TRY(slc_event_record(line->arrived, run->copy_in));
     for (int k = 0; k < n; k++) {
         line[k].state = SLCI_LINE_ON_DEVICE;
@@ -459,7 +319,6 @@ static slc_status enqueue_copy(slci_run *run, slci_group *group) {
         line[k].last_user = -1;
         line[k].n_copied_with = k == 0 ? n : 0;
         line[k].copied_to = group->n_copied + n;
-        line[k].is_timed = is_timed && k == 0;
     }
     group->n_copied += n;
     run->h2d.n++;
@@ -470,13 +329,12 @@ static slc_status enqueue_copy(slci_run *run, slci_group *group) {
  * to be waited for. */
 static void take_in_place(slci_run *run, slci_group *group) {
     slci_line *line = &group->line[group->n_copied % group->n_lines];
-    count_bytes(run, line, fill_bytes(line));
+    count_bytes(run, line, slci_fill_bytes(line));
     line->state = SLCI_LINE_ON_DEVICE;
     line->first_user = INT64_MAX;
     line->last_user = -1;
     line->n_copied_with = 0;
     line->copied_to = ++group->n_copied;
-    line->is_timed = false;
 }
 
 /* Enqueues the copy of the fill behind the one in use, if that is in staging: while the scheduler waits

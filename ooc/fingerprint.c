@@ -74,6 +74,9 @@ static bool next_pair(const slc_fingerprint *print, int64_t *at, const char **na
     return true;
 }
 
+static const char what_helps[] =
+    "name another --checkpoint, or begin anew in its place with --overwrite instead of --resume";
+
 slc_status slci_fingerprint_compare(const char *path, const slc_fingerprint *found,
                                     const slc_fingerprint *expected) {
     int64_t at_found = 0;
@@ -90,13 +93,15 @@ slc_status slci_fingerprint_compare(const char *path, const slc_fingerprint *fou
         }
         if (!has_found || !has_wanted || strcmp(name, wanted_name) != 0) {
             return SLC_FAIL(SLC_ERROR_INPUT,
-                            "%s belongs to another run: it has '%.80s' where this one has '%.80s'",
-                            path, name, wanted_name);
+                            "%s belongs to another run: it has '%.80s' where this one has "
+                            "'%.80s'; %s",
+                            path, name, wanted_name, what_helps);
         }
         if (strcmp(value, wanted) != 0) {
             return SLC_FAIL(SLC_ERROR_INPUT,
-                            "%s belongs to another run: %.80s is '%.160s' there and '%.160s' here",
-                            path, name, value, wanted);
+                            "%s belongs to another run: %.80s is '%.160s' there and '%.160s' "
+                            "here; %s",
+                            path, name, value, wanted, what_helps);
         }
     }
 }

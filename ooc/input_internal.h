@@ -8,6 +8,7 @@
 
 #include "core/job.h"
 #include "ooc/plan.h"
+#include "ooc/stopwatch.h"
 
 #define SLCI_MAX_LINES SLC_MAX_SLOTS
 
@@ -47,14 +48,13 @@ struct slci_line {
     bool is_from_tier;
     void *staging[SLC_MAX_FIELDS]; /* in place: d_data */
     void *d_data[SLC_MAX_FIELDS];
-    slc_event *copy_begin; /* copy-in stream */
-    slc_event *arrived;    /* copy-in stream */
-    int64_t first_user;    /* the first and the last tile of the round that use what it holds, */
-    int64_t last_user;     /* as slci_run.n_enqueued counts them; last_user -1: not known yet */
-    slc_event *landed;     /* `arrived` of the line whose copy brought it: its own, or one before */
+    slc_event *arrived;   /* copy-in stream */
+    slci_stopwatch watch; /* of the copy, on some of them */
+    int64_t first_user;   /* the first and the last tile of the round that use what it holds, */
+    int64_t last_user;    /* as slci_run.n_enqueued counts them; last_user -1: not known yet */
+    slc_event *landed;    /* `arrived` of the line whose copy brought it: its own, or one before */
     int n_copied_with; /* fills that its copy brought, its own counted; 0: it came with another */
     int64_t copied_to; /* the first fill behind those that its copy brought */
-    bool is_timed;     /* copy_begin and arrived hold an interval not yet counted */
 };
 
 /* One decoded tile of each of a group's operands, kept in ordinary memory. */
@@ -95,10 +95,10 @@ typedef struct slci_sparse_lane {
     void *target;  /* where the piece is read to */
     slc_box box;   /* the piece, in the dimensions that the source's fields share */
     int64_t offset_bytes, bytes;
-    int64_t copied_bytes;            /* of the copy between copy_begin and arrived */
-    bool is_reading;                 /* guarded by the run's mutex */
-    bool is_timed;                   /* copy_begin and arrived hold an interval not yet counted */
-    slc_event *copy_begin, *arrived; /* copy-in stream */
+    int64_t copied_bytes; /* of the copy that the watch holds */
+    bool is_reading;      /* guarded by the run's mutex */
+    slc_event *arrived;   /* copy-in stream */
+    slci_stopwatch watch; /* of the copy */
 } slci_sparse_lane;
 
 /* An input that any tile may touch anywhere: the whole array, in device memory or mapped. */
@@ -118,8 +118,10 @@ bool slci_needs_other_box(const slci_run *run, int o, const slc_tile *a, const s
 /* start gives the pool the reads that have a free line; one whose copy has not run yet is waited
  * for only when `must_start` says that the next fill is needed now. advance makes the newest
  * fill on the device the one that `tile` needs; copy_ahead enqueues the copy of the one behind
- * it, if that is there. count_copy adds a finished copy's time to the run's. */
+ * it, if that is there. until waits for an event, and starts reads meanwhile. count_copy adds a
+ * finished copy's time to the run's. */
 SLC_MUST_USE slc_status slci_fill_start(slci_run *run, slci_group *group, bool must_start);
+SLC_MUST_USE slc_status slci_fill_until(slci_run *run, slc_event *event);
 SLC_MUST_USE slc_status slci_fill_advance(slci_run *run, slci_group *group, const slc_tile *tile);
 SLC_MUST_USE slc_status slci_fill_copy_ahead(slci_run *run, slci_group *group);
 SLC_MUST_USE slc_status slci_fill_count_copy(slci_run *run, slci_line *line);
@@ -134,8 +136,13 @@ bool slci_tier_claim(slci_run *run, slci_group *group, slci_line *line, int64_t 
 void slci_tier_unclaim(slci_line *line); /* the run's mutex is held */
 void slci_tier_copy(const slci_piece *piece);
 
-/* Bytes of group operand `i` for one index of the leading dimension that the group's fields share, in
- * the fill's box. Where they share none, the fill is one row. */
+/* ooc/fill_read.c. read gives the pool the fill of the line, in pieces, of which `is_short` says that
+ * they take no longer than waking a thread; the line is FULL when all are in staging. bytes is what the
+ * fill moves, of all its operands; row_bytes those of group operand `i` for one index of the leading
+ * dimension that the group's fields share, in the fill's box. Where they share none, the fill is one
+ * row. */
+SLC_MUST_USE slc_status slci_fill_read(slci_line *line, bool is_short);
+int64_t slci_fill_bytes(const slci_line *line);
 int64_t slci_fill_row_bytes(const slci_line *line, int i);
 
 /* ooc/sparse.c. create makes mapped arrays and the lanes' events (memory from the slab and staging is

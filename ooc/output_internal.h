@@ -10,6 +10,7 @@
 #include "core/device.h"
 #include "core/job.h"
 #include "ooc/input_internal.h"
+#include "ooc/stopwatch.h"
 
 typedef struct slci_output slci_output;
 
@@ -29,11 +30,11 @@ typedef struct slci_out_piece {
     slci_out_buffer *buffer; /* whose part it holds */
     slc_box box;             /* that part, within the whole array */
     bool is_last;            /* of the buffer */
-    bool is_timed;           /* begin was recorded */
     void *staging;
-    slc_event *begin, *end; /* copy-out stream */
-    slc_event *landed;      /* `end` of the piece whose copy brought it: its own, or one behind */
-    int n_copied_with;      /* pieces that its copy brought; 0: it came with another */
+    slc_event *end;       /* copy-out stream */
+    slci_stopwatch watch; /* of the copy, on some of them */
+    slc_event *landed;    /* `end` of the piece whose copy brought it: its own, or one behind */
+    int n_copied_with;    /* pieces that its copy brought; 0: it came with another */
 } slci_out_piece;
 
 struct slci_output {

@@ -333,8 +333,8 @@ static int64_t left_of(const slc_budget *budget, slc_space space, int64_t most) 
 
 static slc_status open_probe(probe *self) {
     SLC_TRY(slc_stream_create(self->device, &self->stream));
-    SLC_TRY(slc_event_create(self->device, &self->begin));
-    return slc_event_create(self->device, &self->end);
+    SLC_TRY(slc_event_create_timed(self->device, &self->begin));
+    return slc_event_create_timed(self->device, &self->end);
 }
 
 static void close_probe(probe *self) {

@@ -126,17 +126,11 @@ static slc_status read_piece(void *argument) {
 
 /* Adds the time of the lane's last copy, which has run, to the run's. */
 static slc_status count_copy(slci_run *run, slci_sparse_lane *lane) {
-    if (lane->is_timed) {
-        slci_trace_interval interval = {.stage = SLC_TRACE_H2D,
-                                        .begin = lane->copy_begin,
-                                        .tile = NO_TILE,
-                                        .bytes = lane->copied_bytes};
-        SLC_TRY(slc_event_elapsed(lane->copy_begin, lane->arrived, &interval.duration_ns));
-        SLC_TRY(slci_trace_stream(run, &interval));
-        run->load_ns += interval.duration_ns;
-        lane->is_timed = false;
-    }
-    return SLC_OK;
+    const slci_trace_interval interval = {.stage = SLC_TRACE_H2D,
+                                          .watch = &lane->watch,
+                                          .tile = NO_TILE,
+                                          .bytes = lane->copied_bytes};
+    return slci_trace_count(run, &interval, &run->load);
 }
 
 static slc_status start_piece(slci_run *run, slci_sparse *sparse, slci_sparse_lane *lane) {
@@ -166,11 +160,12 @@ static slc_status finish_piece(slci_run *run, slci_sparse *sparse, slci_sparse_l
     if (lane->staging == NULL) {
         return SLC_OK;
     }
-    SLC_TRY(slc_event_record(lane->copy_begin, run->copy_in));
+    SLC_TRY(slci_stopwatch_start(&lane->watch, run->copy_in));
     SLC_TRY(slc_stream_copy(run->copy_in, (char *)sparse->d_data + lane->offset_bytes,
                             lane->staging, lane->bytes, SLC_COPY_TO_DEVICE));
+    SLC_TRY(slci_stopwatch_stop(&lane->watch, run->copy_in));
     SLC_TRY(slc_event_record(lane->arrived, run->copy_in));
-    lane->is_timed = true;
+    run->load.n++;
     lane->copied_bytes = lane->bytes;
     run->report.bytes_h2d += lane->bytes;
     return SLC_OK;
@@ -231,7 +226,7 @@ slc_status slci_sparse_create(slci_run *run, slci_sparse *sparse) {
         lane->run = run;
         lane->operand = sparse->operand;
         if (planned->placement != SLC_PLACE_MAPPED) {
-            SLC_TRY(slc_event_create(run->device, &lane->copy_begin));
+            SLC_TRY(slci_stopwatch_create(run->device, &lane->watch));
             SLC_TRY(slc_event_create(run->device, &lane->arrived));
         }
     }
@@ -243,7 +238,7 @@ void slci_sparse_release(slci_run *run) {
     for (int i = 0; i < run->n_sparse; i++) {
         slci_sparse *sparse = &run->sparse[i];
         for (int l = 0; l < sparse->n_lanes; l++) {
-            slc_event_destroy(sparse->lane[l].copy_begin);
+            slci_stopwatch_destroy(&sparse->lane[l].watch);
             slc_event_destroy(sparse->lane[l].arrived);
         }
         slc_mapped_release(run->device, &sparse->mapped);

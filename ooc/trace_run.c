@@ -11,11 +11,11 @@
 #define LEAST_WAIT_NS 1000
 
 static slc_status find_origin(slci_run *run, slc_stream *stream, slci_trace_clock *clock) {
-    SLC_TRY(slc_event_create(run->device, &clock->origin));
+    SLC_TRY(slc_event_create_timed(run->device, &clock->origin));
     int64_t quickest_ns = INT64_MAX;
     slc_event *again = NULL;
     slc_status status = SLC_OK;
-    SLC_TRY_GOTO(done, slc_event_create(run->device, &again));
+    SLC_TRY_GOTO(done, slc_event_create_timed(run->device, &again));
     for (int i = 0; i < ORIGIN_TRIES; i++) {
         const int64_t before_ns = slc_clock_ns();
         SLC_TRY_GOTO(done, slc_event_record(again, stream));
@@ -83,21 +83,31 @@ void slci_trace_wait(const slci_run *run, const char *name, int64_t tile, int64_
     }
 }
 
-slc_status slci_trace_stream(const slci_run *run, const slci_trace_interval *interval) {
-    if (run->options->trace == NULL) {
-        return SLC_OK;
-    }
+static slc_status trace_interval(const slci_run *run, const slci_trace_interval *interval,
+                                 int64_t duration_ns) {
     const slci_trace_clock *clock =
         &run->clock[interval->stage == SLC_TRACE_H2D      ? SLCI_CLOCK_COPY_IN
                     : interval->stage == SLC_TRACE_KERNEL ? SLCI_CLOCK_COMPUTE
                                                           : SLCI_CLOCK_COPY_OUT];
     int64_t since_ns = 0;
-    SLC_TRY(slc_event_elapsed(clock->origin, interval->begin, &since_ns));
+    SLC_TRY(slc_event_elapsed(clock->origin, interval->watch->begin, &since_ns));
     const slc_trace_slice slice = {.stage = interval->stage,
                                    .tile = interval->tile,
                                    .begin_ns = clock->origin_ns + since_ns,
-                                   .duration_ns = interval->duration_ns,
+                                   .duration_ns = duration_ns,
                                    .bytes = interval->bytes};
     slc_trace_add(run->options->trace, &slice);
     return SLC_OK;
+}
+
+slc_status slci_trace_count(const slci_run *run, const slci_trace_interval *interval,
+                            slci_timed *timed) {
+    if (!interval->watch->is_used) {
+        return SLC_OK;
+    }
+    int64_t duration_ns = 0;
+    SLC_TRY(slci_stopwatch_read(interval->watch, &duration_ns));
+    timed->ns += duration_ns;
+    timed->n_timed++;
+    return run->options->trace != NULL ? trace_interval(run, interval, duration_ns) : SLC_OK;
 }

@@ -63,23 +63,17 @@ static void a_failure_ends_it(void **state) {
     (void)state;
     static const int64_t places[] = {1, 2, 5, 40};
     for (int64_t p = 0; p < TEST_COUNT(places); p++) {
-        slc_pool *pool = NULL;
-        slc_device *inner = NULL;
-        slc_device *device = NULL;
+        test_fixture self;
         slci_machine machine = {0};
         slci_bench_choice choice;
         const slc_check_options check = {.fail_kind = SLC_CHECK_COPY, .fail_at = places[p]};
-        TEST_OK(slc_pool_create(2, &pool));
-        TEST_OK(slc_device_create_host(pool, NULL, &inner));
-        TEST_OK(slc_device_create_check(inner, &check, &device));
-        const slci_bench_options options = options_on(device);
+        test_fixture_open_failing(&check, &self);
+        const slci_bench_options options = options_on(self.device);
         TEST_OK(slci_machine_open(&options.run, &machine));
         TEST_FAILS(slci_bench_choice_run(&options, &machine, &choice), SLC_ERROR_DEVICE, "copy");
         assert_int_equal(slci_machine_held_bytes(&machine), 0);
-        assert_int_equal(slc_device_check_alive(device), 0);
         slci_machine_close(&machine);
-        slc_device_destroy(device);
-        slc_pool_destroy(pool);
+        test_fixture_close(&self);
     }
 }
 

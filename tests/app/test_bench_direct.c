@@ -132,17 +132,13 @@ static void a_failure_ends_it(void **state) {
         {.fail_kind = SLC_CHECK_ALLOCATE, .fail_at = 1},
     };
     for (int64_t i = 0; i < TEST_COUNT(fails); i++) {
-        slc_pool *pool = NULL;
-        slc_device *inner = NULL;
-        slc_device *device = NULL;
+        test_fixture self;
         slci_machine machine = {0};
         slci_bench_field_data data;
         double sum = 0.0;
         double seconds = 0.0;
-        TEST_OK(slc_pool_create(2, &pool));
-        TEST_OK(slc_device_create_host(pool, NULL, &inner));
-        TEST_OK(slc_device_create_check(inner, &fails[i], &device));
-        const slc_run_options options = options_on(device);
+        test_fixture_open_failing(&fails[i], &self);
+        const slc_run_options options = options_on(self.device);
         TEST_OK(slci_machine_open(&options, &machine));
         const slci_bench_field_request request = request_for(&machine, &narrow);
         TEST_OK(slci_bench_field_make(&request, &data));
@@ -155,10 +151,8 @@ static void a_failure_ends_it(void **state) {
         assert_int_not_equal(slci_direct_run(&run, &sum, &seconds), SLC_OK);
         slci_bench_field_free(&data);
         assert_int_equal(slci_machine_held_bytes(&machine), 0);
-        assert_int_equal(slc_device_check_alive(device), 0);
         slci_machine_close(&machine);
-        slc_device_destroy(device);
-        slc_pool_destroy(pool);
+        test_fixture_close(&self);
     }
 }
 

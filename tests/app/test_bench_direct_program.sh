@@ -6,6 +6,8 @@ source "$(dirname "$0")/support_program.sh"
 mkdir work
 refuses 2 'only sluice bench direct' bench io --vis 1000
 refuses 2 'only sluice bench direct' bench ladder --vis 1000
+refuses 2 'only sluice bench direct' bench io --tune
+refuses 2 'no whole job' bench direct --tune --vis 1000
 for n in 0 -1 many; do
     refuses 2 -- bench direct --vis=$n
 done
@@ -60,4 +62,20 @@ assert len(result["omitted"]) >= 1, result["omitted"]
 assert result["omitted"][-1] == "sluice image: the kernel alone has no rate to compare with", result
 PYTHON
 check "nothing is left behind" test -z "$(ls -A work)"
+
+run bench direct -q --quick --json --tune --device host --threads 2 --vram 512M --ram 512M
+[[ $code -eq 0 ]] || fail "sluice $last: exit code $code: $(cat .err)"
+check "the tuned set is what docs/bench.md says" python3 - .out <<'PYTHON'
+import json, math, re, sys
+result = json.load(open(sys.argv[1]))
+assert result["omitted"] == [], result["omitted"]
+assert len(result["figures"]) >= 3, result["figures"]
+for figure in result["figures"]:
+    assert figure["goal"] == 0.95 and 0 < figure["measured"] <= figure["limit"], figure
+    words = re.fullmatch(r"host: split (\d+); best of (\d+): (\d+)", figure["limit_is"])
+    rates = dict(re.findall(r"(\d+): ([0-9.e+]+)", figure["note"]))
+    assert words and len(rates) == int(words[2]), figure
+    assert math.isclose(float(rates[words[1]]), figure["measured"], rel_tol=0.01), figure
+    assert math.isclose(float(rates[words[3]]), figure["limit"], rel_tol=0.01), figure
+PYTHON
 verdict

@@ -103,7 +103,36 @@ static slc_status run_gather(const attempt *a) {
     return slc_gather_run(&options, &result);
 }
 
-/* With a filter. */
+/* Writes `text` into a file beside the results, and tells the checkpoint of it. */
+static slc_status write_beside(const attempt *a, slc_checkpoint *checkpoint, const char *name,
+                               const char *text) {
+    char path[TEST_PATH_BYTES];
+    slc_outfile out;
+    test_join(a->folder, name, path);
+    const bool may_replace = a->run.resume && slc_checkpoint_has_made(a->run.checkpoint_path, path);
+    SLC_TRY(slc_outfile_begin(path, may_replace, &out));
+    FILE *file = fopen(out.temporary_path, "w");
+    (void)fputs(text, file);
+    (void)fclose(file);
+    slc_status status = slc_outfile_prepare(&out);
+    if (status == SLC_OK) {
+        status = slc_checkpoint_settle_beside(checkpoint, out.temporary_path);
+    }
+    if (status == SLC_OK) {
+        status = slc_outfile_commit(&out);
+    }
+    slc_outfile_abandon(&out);
+    return status;
+}
+
+/* Two files beside a result. */
+static slc_status deliver_two(void *context, slc_checkpoint *checkpoint, const void *result) {
+    (void)result;
+    SLC_TRY(write_beside(context, checkpoint, "one.txt", "1"));
+    return write_beside(context, checkpoint, "two.txt", "2");
+}
+
+/* With a filter, and files beside the result. */
 static slc_status run_rewrite(const attempt *a) {
     char out[TEST_PATH_BYTES];
     slc_rewrite_result result;
@@ -113,6 +142,8 @@ static slc_status run_rewrite(const attempt *a) {
                                    .out = "/y",
                                    .form = {.n_chunk = 1, .chunk = {70}, .filters = true},
                                    .run = a->run};
+    options.run.deliver = deliver_two;
+    options.run.deliver_context = (void *)(uintptr_t)a;
     SLC_TRY(slc_h5_filter_parse("deflate:1", &options.form.filter));
     return slc_rewrite_run(&options, &result);
 }
@@ -128,30 +159,20 @@ static slc_status run_predict(const attempt *a) {
     return slc_predict_run(&options, &result);
 }
 
-/* Whoever takes the statistics writes them into a file, and tells the checkpoint of it. */
-static slc_status deliver(void *context, slc_checkpoint *checkpoint,
-                          const slc_stats_result *result) {
-    const attempt *a = context;
-    char path[TEST_PATH_BYTES];
-    slc_outfile out;
-    test_join(a->folder, "stats.txt", path);
-    const bool may_replace = a->run.resume && slc_checkpoint_has_made(a->run.checkpoint_path, path);
-    SLC_TRY(slc_outfile_begin(path, may_replace, &out));
-    FILE *file = fopen(out.temporary_path, "w");
-    (void)fprintf(file, "%lld %a\n", (long long)result->argmax, result->median.value);
-    (void)fclose(file);
-    const char *const temporary = out.temporary_path;
-    SLC_TRY(slc_outfile_prepare(&out));
-    SLC_TRY(slc_checkpoint_settle(checkpoint, &temporary, 1));
-    return slc_outfile_commit(&out);
+/* Statistics have no file but what is written beside them. */
+static slc_status deliver_statistics(void *context, slc_checkpoint *checkpoint,
+                                     const void *delivered) {
+    const slc_stats_result *result = delivered;
+    char text[80];
+    (void)snprintf(text, sizeof text, "%lld %a\n", (long long)result->argmax, result->median.value);
+    return write_beside(context, checkpoint, "stats.txt", text);
 }
 
 static slc_status run_stats(const attempt *a) {
     slc_stats_result result;
-    const slc_stats_options options = {.in = {.path = a->place->arrays, .dataset = "/x"},
-                                       .deliver = deliver,
-                                       .deliver_context = (void *)(uintptr_t)a,
-                                       .run = a->run};
+    slc_stats_options options = {.in = {.path = a->place->arrays, .dataset = "/x"}, .run = a->run};
+    options.run.deliver = deliver_statistics;
+    options.run.deliver_context = (void *)(uintptr_t)a;
     return slc_stats_run(&options, &result);
 }
 

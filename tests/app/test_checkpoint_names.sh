@@ -59,7 +59,7 @@ echo 'Dear diary, today nothing was computed.' >precious
 keep precious
 refuses 5 'precious exists and is no checkpoint' "${image[@]}" -o x.h5 --checkpoint precious
 refuses 5 'precious exists and is no checkpoint' "${image[@]}" -o x.h5 --checkpoint precious --overwrite
-refuses 3 'precious is no checkpoint' "${image[@]}" -o x.h5 --checkpoint precious --resume
+refuses 3 'precious is no checkpoint.*name another' "${image[@]}" -o x.h5 --checkpoint precious --resume
 refuses 3 'precious is no checkpoint' "${image[@]}" -o x.h5 --checkpoint precious --resume --overwrite
 ln -s precious link
 refuses 5 'link exists and is no checkpoint' "${image[@]}" -o x.h5 --checkpoint link --overwrite

@@ -27,7 +27,7 @@ static void huge_images_are_refused_with_the_number(void **state) {
     (void)state;
     slc_image_result result;
     /* 65537² pixels of 8 bytes are 34,360,786,952 bytes. */
-    TEST_FAILS(plan(65537, 1ll << 30, false, &result), SLC_ERROR_NO_PLAN, "host memory");
+    TEST_FAILS(plan(65537, 1ll << 30, false, &result), SLC_ERROR_NO_PLAN, "no plan fits --ram");
     TEST_OK(plan(65537, 1ll << 30, true, &result));
     assert_true(result.memory.host_planned_bytes > 34360786952ll);
     assert_int_equal(result.output_bytes, 34360786952ll);

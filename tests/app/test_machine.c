@@ -82,18 +82,62 @@ static void a_dry_run_takes_the_memory_of_a_checkpoint(void **state) {
 static void both_budgets_are_named(void **state) {
     (void)state;
     slci_machine machine = {0};
-    const slc_run_options options = options_of(1000);
+    slc_run_options options = options_of(1000);
+    options.n_threads = 2;
     TEST_OK(slci_machine_open(&options, &machine));
-    const slci_least device = {.device_bytes = 2 << 20, .ram_bytes = 1000, .how = " (so)"};
-    const slci_least host = {.device_bytes = 1 << 20, .ram_bytes = 1001, .how = ""};
-    const slci_least both = {.device_bytes = 2 << 20, .ram_bytes = 1001, .how = ""};
+    const slci_least device = {.device_bytes = 2 << 20, .ram_bytes = 1000};
+    const slci_least host = {.device_bytes = 1 << 20, .ram_bytes = 1001};
+    const slci_least both = {.device_bytes = 2 << 20, .ram_bytes = 1001};
     TEST_FAILS(slci_machine_refuse(&machine, &device), SLC_ERROR_NO_PLAN,
-               "--vram 1048576; the smallest that works is --vram 2097152 (so)");
+               "--vram 1048576; the smallest that works is --vram 2097152");
     TEST_FAILS(slci_machine_refuse(&machine, &host), SLC_ERROR_NO_PLAN,
                "--ram 1000; the smallest that works is --ram 1001");
     TEST_FAILS(slci_machine_refuse(&machine, &both), SLC_ERROR_NO_PLAN,
                "--vram 2097152 with --ram 1001");
+    assert_null(strstr(slc_status_message(), "threads"));
+    machine.threads_take_ram = true;
+    TEST_FAILS(slci_machine_refuse(&machine, &host), SLC_ERROR_NO_PLAN,
+               "--ram 1001, less with fewer --threads");
+    TEST_FAILS(slci_machine_refuse(&machine, &both), SLC_ERROR_NO_PLAN, "fewer --threads");
+    TEST_FAILS(slci_machine_refuse(&machine, &device), SLC_ERROR_NO_PLAN, "2097152");
+    assert_null(strstr(slc_status_message(), "threads"));
     slci_machine_close(&machine);
+}
+
+/* Beside --vram 1 MiB and --ram 1000. */
+static void of_several_ways_the_least_is_named(void **state) {
+    (void)state;
+    static const slci_way large_device = {"resident", 3 << 20, 900};
+    static const slci_way large_host = {"mapped", 1 << 19, 5000};
+    static const slci_way larger_host = {"streamed", 1 << 18, 6000};
+    static const slci_way large_both = {"resident", 2 << 20, 4000};
+    static const struct {
+        slci_way ways[2];
+        int n;
+        int64_t spare_bytes;
+        const char *text;
+    } cases[] = {
+        {{large_device}, 1, 0, "--vram 3145728 (data resident)"},
+        {{large_host, larger_host}, 2, 0, "works is --ram 5000 (data mapped)"},
+        {{large_device, large_host},
+         2,
+         0,
+         "works is --vram 3145728 (data resident) or --ram 5000 (data mapped)"},
+        {{large_both}, 1, 0, "works is --vram 2097152 with --ram 4000 (data resident)"},
+        {{large_both, larger_host}, 2, 0, "works is --ram 6000 (data streamed)"},
+        {{larger_host}, 1, 400, "works is --ram 6000 (data streamed)"},
+    };
+    for (int64_t c = 0; c < TEST_COUNT(cases); c++) {
+        slci_machine machine = {0};
+        const slc_run_options options = options_of(1000);
+        TEST_OK(slci_machine_open(&options, &machine));
+        /* What may be given back again is held. */
+        assert_true(slci_machine_hold(&machine, cases[c].spare_bytes, "spare"));
+        const slci_least least =
+            slci_machine_least(&machine, "data", cases[c].ways, cases[c].n, cases[c].spare_bytes);
+        TEST_FAILS(slci_machine_refuse(&machine, &least), SLC_ERROR_NO_PLAN, cases[c].text);
+        slci_machine_close(&machine);
+    }
 }
 
 int main(void) {
@@ -103,6 +147,7 @@ int main(void) {
         cmocka_unit_test(what_does_not_fit_is_missing),
         cmocka_unit_test(a_dry_run_takes_the_memory_of_a_checkpoint),
         cmocka_unit_test(both_budgets_are_named),
+        cmocka_unit_test(of_several_ways_the_least_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

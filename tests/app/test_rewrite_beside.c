@@ -100,7 +100,8 @@ static void a_damaged_neighbour_is_named(void **state) {
     TEST_OK(slc_rewrite_run(&options, &result));
     assert_int_equal(remove(self->out), 0);
     options.copies_rest = true;
-    TEST_FAILS(slc_rewrite_run(&options, &result), SLC_ERROR_INPUT, "in.h5: 'broken', beside /x");
+    TEST_FAILS(slc_rewrite_run(&options, &result), SLC_ERROR_INPUT,
+               "in.h5: 'broken' of / cannot be copied");
     assert_int_equal(test_directory_count(self->directory), 1);
 }
 

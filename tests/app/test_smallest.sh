@@ -11,6 +11,7 @@ common=(--device host --no-probe -q --overwrite --threads 2)
 image=(image "$shared/cases/base.uvh5" --size 100 --scale 0.002rad "${common[@]}")
 gather=(gather "$shared/cases/transpose.h5:/x" --index "$shared/cases/bigendian.h5:/i" "${common[@]}")
 repack=(repack "$shared/cases/transpose.h5:/x" --chunk 50,70 --filter deflate:2 "${common[@]}")
+transpose=(transpose "$shared/cases/transpose.h5:/x" "${common[@]}")
 echo 'l=0.01 m=-0.005 flux=1.5' >sky.txt
 accepts '' simulate -o sim.uvh5 --array vla-d --rows 2000 --channels 2 --sky sky.txt -q
 predict=(predict --model sky.txt sim.uvh5 "${common[@]}")
@@ -46,23 +47,16 @@ exact g.h5:/v "${gather[@]}" --chunk 7,50 --filter deflate:2
 exact r.h5:/v "${repack[@]}" --checkpoint k
 check "a refused run left files of a checkpoint" test ! -e k -a ! -e k.journal
 
-# A prediction holds some of its memory before it plans. There the sum so far is named, which leads to the
-# smallest that works in as many steps as it holds things.
 for extra in '' '--checkpoint k' '--trace t.json'; do
     read -ra more <<<"$extra"
-    ram=1K
-    for step in 1 2 3 4 5 6; do
-        run "${predict[@]}" -o p.uvh5 --ram $ram "${more[@]}"
-        [[ $code -eq 0 ]] && break
-        check "step $step, --ram $ram: $(cat .err)" test "$code" -eq 4
-        ram=$(sed -n 's/.* --ram \([0-9]*\).*/\1/p' .err)
-        check "step $step names a --ram: $(cat .err)" test -n "$ram"
-    done
-    check "a prediction with --ram $ram: exit code $code" test "$code" -eq 0
-    refuses 4 "the smallest that works is --ram $ram" "${predict[@]}" -o p.uvh5 --ram $((ram - 1)) \
-        "${more[@]}"
-    accepts "smallest --ram  *$ram bytes" "${predict[@]}" --dry-run --ram "$ram" "${more[@]}"
+    exact p.uvh5 "${predict[@]}" "${more[@]}"
 done
+exact t.h5:/x "${transpose[@]}"
+
+# Threads take memory, and fewer of them less of it.
+refuses 4 'works is --ram [0-9]*, less with fewer --threads$' "${transpose[@]}" -o t.h5:/x --ram 1
+refuses 4 'works is --ram [0-9]*$' "${transpose[@]}" -o t.h5:/x --ram 1 --threads 1
+refuses 4 'works is --vram [0-9]*, less with fewer --threads$' "${image[@]}" -o a.h5 --vram 1
 
 # Where both are too small both are named, and work together.
 run "${image[@]}" -o a.h5 --ram 100K --vram 1 --checkpoint k

@@ -167,6 +167,8 @@ refuses 2 'an input and an output' image -q in.uvh5 -o link.fits --overwrite
 refuses 2 'two outputs' image -q in.uvh5 -o a.h5 -o ./a.h5
 refuses 2 'two outputs' image -q in.uvh5 -o a.h5 --psf "$work/a.h5"
 refuses 2 'two outputs' image -q in.uvh5 -o a.h5 --stats a.h5
+refuses 2 'which --no-probe forbids' image -q in.uvh5 -o a.h5 --tune --no-probe
+refuses 2 'which --dry-run forbids' image -q in.uvh5 --tune --dry-run
 refuses 5 'no/such/folder' image -q in.uvh5 -o a.h5 --stats no/such/folder/s.json
 touch s.json
 refuses 5 's.json exists; --overwrite' image -q in.uvh5 -o a.h5 --stats s.json

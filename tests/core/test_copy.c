@@ -174,6 +174,26 @@ static void large_copies_on_a_pool(void **state) {
     slc_pool_destroy(pool);
 }
 
+/* In every order, forwards or backwards: what is long enough to be cut along one dimension, and what is
+ * cut along several (5 x 900 x 950, turned); pieces at the edges are odd. */
+static void odd_shapes_on_a_pool(void **state) {
+    (void)state;
+    const int64_t shapes[][3] = {{1000, 1001, 1}, {7, 7, 20431},  {63, 129, 127}, {3, 500, 667},
+                                 {5, 900, 950},   {2, 3, 350003}, {1, 1, 1100003}};
+    const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    slc_pool *pool = NULL;
+    TEST_OK(slc_pool_create(4, &pool));
+    for (int64_t s = 0; s < TEST_COUNT(shapes); s++) {
+        const slc_layout whole = test_dense(SLC_U32, 3, shapes[s]);
+        for (int o = 0; o < 6; o++) {
+            const slc_layout turned = slc_layout_permute(&whole, orders[o]);
+            const slc_layout view = slc_layout_reverse(&turned, (int)(s + o) % 3);
+            check_large(pool, &whole, o % 2 == 0 ? &turned : &view);
+        }
+    }
+    slc_pool_destroy(pool);
+}
+
 static void elements_need_no_alignment(void **state) {
     slc_layout from = test_dense(SLC_C128, 2, (const int64_t[]){5, 6});
     from.offset_bytes = 3;
@@ -213,6 +233,7 @@ int main(void) {
         cmocka_unit_test(sources_may_be_broadcast),
         cmocka_unit_test(random_pairs),
         cmocka_unit_test(large_copies_on_a_pool),
+        cmocka_unit_test(odd_shapes_on_a_pool),
         cmocka_unit_test(elements_need_no_alignment),
         cmocka_unit_test(empty_copies_touch_nothing),
         cmocka_unit_test(pairs_that_do_not_match_are_refused),

@@ -110,8 +110,8 @@ static void a_wait_keeps_its_record(void **state) {
     TEST_OK(slc_stream_create(self.device, &held));
     TEST_OK(slc_stream_create(self.device, &idle));
     TEST_OK(slc_stream_create(self.device, &waiter));
-    TEST_OK(slc_event_create(self.device, &event));
-    TEST_OK(slc_event_create(self.device, &passed));
+    TEST_OK(slc_event_create_timed(self.device, &event));
+    TEST_OK(slc_event_create_timed(self.device, &passed));
 
     hold(held, &first);
     TEST_OK(slc_event_record(event, held));

@@ -190,7 +190,7 @@ static void anything_is_read_as_hdf5_reads_it(void **state) {
         TEST_OK(slci_h5_dataset_set_cache(set.file, &set.set, test_random_below(&random, 20000)));
         for (int b = 0; b < N_BOXES; b++) {
             const slc_box box = random_box(&set, &random);
-            expect_same(&set, &box, 1 + (int)test_random_below(&random, 5));
+            expect_same(&set, &box, 1 + (int)test_random_below(&random, 12));
         }
         close_set(&set);
     }

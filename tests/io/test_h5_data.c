@@ -1,6 +1,7 @@
 /* Datasets that cannot be read, small values of every kind, strings. */
 #include <unistd.h>
 
+#include "io/h5_array.h"
 #include "io/h5_header.h"
 #include "tests/support/test_uvh5.h"
 
@@ -188,6 +189,38 @@ static void empty_datasets(void **state) {
     slci_h5_close(file);
 }
 
+/* However the box is shaped, so that threads end together; 7 along the slowest dimension is fewer than
+ * there are parts. */
+static void parts_of_contiguous_data_are_about_equal(void **state) {
+    const test_place *self = *state;
+    enum { N_PARTS = 16, SLOW = 7, MIDDLE = 30, FAST = 40 };
+    const int64_t shape[3] = {SLOW, MIDDLE, FAST};
+    const slc_h5_array_options options = {.path = self->path, .dataset = "/x"};
+    const slc_box boxes[] = {
+        {.rank = 3, .extent = {SLOW, MIDDLE, FAST}},
+        {.rank = 3, .origin = {2, 1, 0}, .extent = {5, MIDDLE - 2, FAST}},
+        {.rank = 3, .origin = {3, 4, 0}, .extent = {1, 25, FAST}},
+        {.rank = 3, .origin = {0, 5, 0}, .extent = {SLOW, 1, FAST}},
+    };
+    double values[SLOW * MIDDLE * FAST];
+    double found[SLOW * MIDDLE * FAST];
+    void *const dst[] = {found};
+    slc_source *source = NULL;
+    test_fill_f64(values, SLOW * MIDDLE * FAST, 3);
+    test_h5_put_f64(self->path, "/x", 3, shape, values);
+    TEST_OK(slc_h5_array_open(&options, &source));
+    for (int64_t b = 0; b < TEST_COUNT(boxes); b++) {
+        const int64_t bytes = slc_box_count(&boxes[b]) * (int64_t)sizeof(double);
+        for (int part = 0; part < N_PARTS; part++) {
+            const int64_t before = source->counters.bytes_read;
+            TEST_OK(slc_source_read_part(source, &boxes[b], dst, part, N_PARTS));
+            const int64_t n = source->counters.bytes_read - before;
+            assert_in_range(n * N_PARTS, bytes * 3 / 4, bytes * 5 / 4);
+        }
+    }
+    slc_source_destroy(source);
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, make, test_place_destroy)
 
 int main(void) {
@@ -198,6 +231,7 @@ int main(void) {
         CASE(external_files_are_looked_for),
         CASE(a_set_with_a_missing_filter_is_refused),
         CASE(empty_datasets),
+        CASE(parts_of_contiguous_data_are_about_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,6 +183,13 @@ static void the_ledger_knows_what_is_kept(void **state) {
         assert_int_equal(use.used_bytes, survey->bytes - slc_model_list_least_bytes(self->model));
         assert_true(k > 0 || use.used_bytes >= n * 8);
         check_part(self, values, 100, 50);
+        if (k == 0) {
+            slc_model_list_forget(self->list);
+            assert_false(survey->is_kept);
+            assert_int_equal(survey->bytes, slc_model_list_least_bytes(self->model));
+            assert_int_equal(slc_budget_get(budget, SLC_SPACE_HOST).used_bytes, 0);
+            check_part(self, values, 100, 50);
+        }
         close_sources(self);
         assert_int_equal(slc_budget_get(budget, SLC_SPACE_HOST).used_bytes, 0);
         slc_budget_destroy(budget);

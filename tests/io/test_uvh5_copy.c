@@ -269,6 +269,50 @@ static void large_chunks_become_smaller(void **state) {
     assert_int_equal(about.chunk[0], 10);
 }
 
+/* Rows of 256 KiB in chunks of all rows. */
+static void put_wide_vis(const files *self, bool is_filtered) {
+    const int64_t shape[3] = {ROWS, 8192, POLS};
+    const hsize_t chunk[3] = {ROWS, 64, POLS};
+    const hid_t type = test_h5_complex(H5T_IEEE_F32LE, "r", "i");
+    const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    assert_true(H5Pset_chunk(list, 3, chunk) >= 0);
+    assert_true(!is_filtered || H5Pset_deflate(list, 1) >= 0);
+    test_h5_put(self->in, "/Data/visdata", type, type, 3, shape, list, NULL);
+    (void)H5Pclose(list);
+    (void)H5Tclose(type);
+}
+
+/* Of rows that are not encoded fewer are staged where memory is short, and the bytes stay; encoded ones
+ * wait for the rest of their chunks. */
+static void fewer_staged_rows_do_not_show(void **state) {
+    const files *self = *state;
+    int64_t n = 0;
+    int64_t n_first = 0;
+    for (int filtered = 0; filtered < 2; filtered++) {
+        slc_sink *sink = NULL;
+        put_wide_vis(self, filtered == 1);
+        copy_in_pieces(self, 4, 0);
+        char *first = test_file_read(self->out, &n_first);
+        assert_int_equal(unlink(self->out), 0);
+        TEST_OK(open_copy(self, 0, &sink));
+        const slc_uvh5_copy_info *info = slc_uvh5_copy_get_info(sink);
+        const int64_t whole_bytes = (int64_t)ROWS * 8192 * POLS * 8;
+        assert_int_equal(info->staging_bytes, whole_bytes);
+        slc_uvh5_copy_stage_least(sink);
+        assert_int_equal(info->staging_bytes, filtered == 1 ? whole_bytes : 1 << 20);
+        TEST_OK(slc_uvh5_copy_begin(sink));
+        write_rows(sink, 0, ROWS, 4);
+        TEST_OK(slc_sink_commit(sink));
+        slc_sink_destroy(sink);
+        char *bytes = test_file_read(self->out, &n);
+        assert_int_equal(n, n_first);
+        assert_memory_equal(bytes, first, (size_t)n);
+        assert_int_equal(unlink(self->out), 0);
+        free(bytes);
+        free(first);
+    }
+}
+
 static void windows_are_one_axis_of_channels(void **state) {
     const files *self = *state;
     const int64_t shape[4] = {ROWS, 3, 1, POLS};
@@ -356,6 +400,7 @@ int main(void) {
         CASE(pieces_do_not_show),
         CASE(any_order_will_do),
         CASE(large_chunks_become_smaller),
+        CASE(fewer_staged_rows_do_not_show),
         CASE(windows_are_one_axis_of_channels),
         CASE(what_has_no_place_is_refused),
         CASE(an_attribute_that_fails_is_named),

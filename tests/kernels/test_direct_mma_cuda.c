@@ -1,13 +1,14 @@
 /* The CUDA product kernel against the double-precision oracle, by every matrix instruction that the
  * card has: the promise |ΔI| <= epsilon Σw|V| at every pixel, for one visibility and for many, with
- * and without a correction term, for weights over twelve decades, for equal samples, and beside tiles
- * of the sine kernel; the same bits however the work is tiled and whichever instruction is taken; and,
- * over random fields, a bound that is neither below the error nor far above it. Without a card that
- * has the instructions every case is skipped. */
+ * no correction term and with up to four, for weights over twelve decades, for equal samples, and
+ * beside tiles of the sine kernel; the same bits however the work is tiled and whichever
+ * instruction is taken; and, over random fields, a bound that is neither below the error nor far
+ * above it. Without a card that has the instructions every case is skipped. */
 #include "tests/support/test_direct_scene.h"
 
 #include <math.h>
 
+#include "core/checked.h"
 #include "core/fixed.h"
 
 /* The ways to multiply that the card has: the one it takes by itself, and WARP. */
@@ -47,7 +48,7 @@ static const test_scene scenes[] = {
      false, SLC_DIRECT_PRODUCT, 0},
     {"complex", 140, 40, 1e-5, 0.01, 0, true, 1500, 2, 5e4, 5e3, 0, 0.8, 2, false,
      SLC_DIRECT_PRODUCT, 0},
-    {"products and sines", 300, 40, 4e-4, 0, 0.3, true, 700, 2, 500, 7, 0, 0.8, 1, false,
+    {"products and sines", 300, 40, 4e-4, 0.03, 0.3, true, 700, 2, 500, 4700, 0, 0.8, 1, false,
      SLC_DIRECT_PRODUCT, 0},
     {"far from the centre, many turns", 130, 20, 1e-6, 0.1, -0.05, true, 3000, 1, 4e6, 10, 0, 1.0,
      1, false, SLC_DIRECT_PRODUCT, 0},
@@ -68,6 +69,69 @@ static const test_scene scenes[] = {
     {"no w-projection", 60, 60, 1e-6, 0.1, 0.2, false, 2000, 1, 1e5, 1e2, 0, 1.0, 1, false,
      SLC_DIRECT_PRODUCT, 0},
 };
+
+/* Tiles that need two to four correction terms at 1e-6, and how many at 1e-3, where two are the
+ * most. In the last, w (N - n0) bends by a whole turn along a side. */
+static const struct {
+    test_scene scene;
+    int n_terms, n_coarse_terms;
+} bent[] = {
+    {{"two terms", 150, 130, 2e-4, 0.15, -0.2, true, 300, 1, 5e3, 260, 0, 0.9, 1, false,
+      SLC_DIRECT_PRODUCT, 0},
+     2,
+     1},
+    {{"three terms", 130, 140, 2e-4, -0.15, 0.2, true, 150, 2, 5e3, 1200, 0, 0.9, 2, false,
+      SLC_DIRECT_PRODUCT, 6},
+     3,
+     2},
+    {{"four terms", 140, 128, 2e-4, 0.15, 0.2, true, 300, 1, 5e3, 3200, 0, 0.9, 1, false,
+      SLC_DIRECT_PRODUCT, 0},
+     4,
+     2},
+    {{"four terms, three runs", 128, 20, 2e-4, 0.15, 0.2, true, 9000, 1, 5e3, 15000, 0, 1.0, 1,
+      false, SLC_DIRECT_PRODUCT, 0},
+     4,
+     2},
+    {{"two terms, three runs", 20, 128, 2e-4, 0.15, 0.2, true, 9000, 1, 5e3, 250, 0, 1.0, 1, false,
+      SLC_DIRECT_PRODUCT, 0},
+     2,
+     1},
+    {{"bent by a turn", 150, 128, 4e-4, 0.03, 0.03, true, 300, 1, 5e3, 3000, 0, 0.9, 1, false,
+      SLC_DIRECT_PRODUCT, 0},
+     3,
+     2},
+};
+
+/* The terms that the planner gives a scene at an epsilon. */
+static int terms_of(const test_scene *scene, const test_wish *asked) {
+    test_scene_data data;
+    slc_direct_summary summary;
+    test_scene_fill(scene, &data);
+    const slc_direct_setup setup = test_scene_setup(scene, &data, asked);
+    test_scene_free(&data);
+    slc_direct_summarise(&setup, &summary);
+    return summary.max_terms_used;
+}
+
+static void keeps_the_promise_with_every_number_of_terms(void **state) {
+    const units found = need_units(state);
+    slc_device *device = test_card_need(state);
+    for (int64_t i = 0; i < TEST_COUNT(bent); i++) {
+        const test_wish asked[] = {{1e-6, true, found.unit[0]},
+                                   {1e-6, true, found.unit[1]},
+                                   {1e-3, true, found.unit[0]},
+                                   {1e-3, true, found.unit[1]}};
+        assert_int_equal(terms_of(&bent[i].scene, &asked[0]), bent[i].n_terms);
+        assert_int_equal(terms_of(&bent[i].scene, &asked[2]), bent[i].n_coarse_terms);
+        (void)test_scene_check(&bent[i].scene, asked, TEST_COUNT(asked), device);
+        test_scene lone = bent[i].scene;
+        lone.name = "the same for one visibility";
+        lone.n_rows = 1;
+        lone.n_channels = 1;
+        lone.share_used = 1.0;
+        (void)test_scene_check(&lone, asked, TEST_COUNT(asked), device);
+    }
+}
 
 static void keeps_the_promise(void **state) {
     const units found = need_units(state);
@@ -109,6 +173,11 @@ static void gives_the_same_bits_for_every_tiling(void **state) {
             test_scene_check_tilings(&scene, &asked, device);
         }
     }
+    for (int64_t i = 0; i < 3; i++) {
+        test_scene scene = bent[i].scene;
+        scene.n_rows = 9000 / scene.n_channels;
+        test_scene_check_tilings(&scene, &(test_wish){1e-6, true, found.unit[0]}, device);
+    }
 }
 
 /* Buffers end with the data, tiles do not. */
@@ -137,15 +206,18 @@ static int compare_numbers(const void *a, const void *b) {
 }
 
 /* The same kernels with few samples, for checkers that make a kernel a thousand times slower: both
- * units, one product and three, with and without a correction term. */
+ * units, one product and three, any number of correction terms. */
 static void every_kernel_once(void **state) {
     const units found = need_units(state);
     slc_device *device = test_card_need(state);
-    static const int64_t chosen[] = {NARROW, ONE_TERM};
+    const test_scene chosen[] = {scenes[NARROW], scenes[ONE_TERM], bent[0].scene, bent[1].scene,
+                                 bent[3].scene};
     for (int64_t c = 0; c < TEST_COUNT(chosen); c++) {
-        test_scene scene = scenes[chosen[c]];
-        scene.nx = 40;
-        scene.n_rows = 200;
+        test_scene scene = chosen[c];
+        scene.nx = slc_min_i64(scene.nx, 128);
+        scene.ny = slc_min_i64(scene.ny, 128);
+        scene.n_rows = 300;
+        scene.n_parts = 1;
         scene.n_channels = 1;
         const test_wish asked[] = {{1e-6, true, found.unit[0]},
                                    {1e-6, true, found.unit[1]},
@@ -219,6 +291,7 @@ int main(int argc, char **argv) {
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_the_promise),
+        cmocka_unit_test(keeps_the_promise_with_every_number_of_terms),
         cmocka_unit_test(keeps_the_promise_for_one_visibility),
         cmocka_unit_test(gives_the_same_bits_for_every_tiling),
         cmocka_unit_test(tiles_larger_than_the_data_stay_in_their_buffers),

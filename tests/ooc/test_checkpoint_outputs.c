@@ -140,6 +140,28 @@ static void outputs_of_runs_before_stay_known(void **state) {
     assert_true(is_complete(self, self->final[0], self->final[1]));
 }
 
+/* A file that is written beside the outputs is known, and leaves the run complete; also of the run that
+ * finds itself so, with its journal or without. */
+static void what_lies_beside_is_known_too(void **state) {
+    const place *self = begin(state);
+    give_names(self, 2);
+    for (int k = 0; k < 2; k++) {
+        slc_checkpoint *checkpoint = NULL;
+        const char *const beside = k == 0 ? self->other : self->temporary[0];
+        test_write_below(self->directory, "a.part", "beside");
+        assert_false(slc_checkpoint_has_made(self->state, beside));
+        TEST_OK(open_checkpoint(self, true, &checkpoint));
+        TEST_OK(slc_checkpoint_settle_beside(checkpoint, beside));
+        slc_checkpoint_destroy(checkpoint);
+        assert_true(slc_checkpoint_has_made(self->state, beside));
+        assert_true(slc_checkpoint_has_made(self->state, self->final[1]));
+        assert_true(is_complete(self, self->final[0], self->final[1]));
+        assert_int_equal(remove(self->journal), 0);
+    }
+    assert_true(slc_checkpoint_has_made(self->state, self->other));
+    TEST_OK(slc_checkpoint_settle_beside(NULL, self->other));
+}
+
 static void what_is_not_there_is_an_error(void **state) {
     const place *self = begin(state);
     slc_checkpoint *checkpoint = NULL;
@@ -147,6 +169,8 @@ static void what_is_not_there_is_an_error(void **state) {
     TEST_OK(open_checkpoint(self, true, &checkpoint));
     TEST_FAILS(slc_checkpoint_settle(checkpoint, missing, 1), SLC_ERROR_OUTPUT, "is not there");
     TEST_OK(slc_checkpoint_settle(NULL, missing, 1));
+    TEST_FAILS(slc_checkpoint_settle_beside(checkpoint, "nowhere"), SLC_ERROR_OUTPUT,
+               "is not there");
     slc_checkpoint_destroy(checkpoint);
     assert_false(slc_checkpoint_is_complete(NULL, missing, 1));
 }
@@ -183,6 +207,7 @@ int main(void) {
         CASE(all_named_is_complete),         CASE(finishing_removes_both_files),
         CASE(no_journal_is_needed),          CASE(outputs_of_runs_before_stay_known),
         CASE(what_is_not_there_is_an_error), CASE(a_damaged_state_is_refused),
+        CASE(what_lies_beside_is_known_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,6 +215,48 @@ static void large_tiles_are_cut_into_pieces(void **state) {
     test_bench_close(&self);
 }
 
+/* Parts of a source that cuts as it likes: of n rows, part p begins at n · (p / n_parts)². */
+static slc_status read_some_rows(slc_source *source, const slc_box *box, void *const *dst, int part,
+                                 int n_parts) {
+    const int64_t n = box->extent[0];
+    const int64_t squares = (int64_t)n_parts * n_parts;
+    slc_box rows = *box;
+    rows.origin[0] += n * part * part / squares;
+    rows.extent[0] = n * (part + 1) * (part + 1) / squares - n * part * part / squares;
+    int64_t row_bytes = 8;
+    for (int d = 1; d < box->rank; d++) {
+        row_bytes *= box->extent[d];
+    }
+    void *const at[1] = {(char *)dst[0] + (rows.origin[0] - box->origin[0]) * row_bytes};
+    return slc_source_read(source, &rows, at);
+}
+
+static void tiles_cut_by_their_source_are_kept(void **state) {
+    test_bench self;
+    test_bench_open(state, &self);
+    const setting large = {.extent = {1500, 1600, 16},
+                           .tile = {600, 800, 8},
+                           .max_slots = 2,
+                           .keep_outer = 2,
+                           .keep_inner = 1};
+    test_bound_job bound;
+    bind_setting(&large, NULL, &bound);
+    assert_int_equal(bound.bindings[0].source->shared_rank, 2);
+    slc_source_ops cutting = *bound.bindings[0].source->ops;
+    cutting.read_part = read_some_rows;
+    bound.bindings[0].source->ops = &cutting;
+    slc_plan plan;
+    plan_setting(&large, &bound.job, &plan);
+    assert_true(plan.operand[0].n_tier_tiles > 0);
+    const slc_engine_options options = test_bench_options(&self, self.fixture.device, &bound);
+    slc_engine_report report;
+    TEST_OK(slc_engine_run(&bound.job, &plan, &options, &report));
+    assert_int_equal(test_product_errors(&bound), 0);
+    test_check_report(&plan, &report);
+    test_unbind(&bound);
+    test_bench_close(&self);
+}
+
 /* A tile function that looks at nothing but rows of its own keeps its state in the mask. */
 static uint32_t skip_mask;
 
@@ -371,6 +413,7 @@ int main(void) {
         TEST_CASE(keeps_what_the_planner_says),
         TEST_CASE(cycles_shorter_than_the_ring),
         TEST_CASE(large_tiles_are_cut_into_pieces),
+        TEST_CASE(tiles_cut_by_their_source_are_kept),
         TEST_CASE(skipped_tiles_are_kept_later),
         TEST_CASE(nothing_is_kept_over_rounds),
         TEST_CASE(every_read_may_fail),

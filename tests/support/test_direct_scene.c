@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/fixed.h"
+#include "kernels/direct_tuning.h"
 
 typedef struct card {
     slc_pool *pool;
@@ -198,4 +199,41 @@ void test_scene_check_tilings(const test_scene *s, const test_wish *asked, slc_d
     }
     free(whole);
     test_scene_free(&data);
+}
+
+/* The tuned set of the launch over the whole picture, and three more: [SLCI_DIRECT_MOST_SPLITS + 3]. */
+static int list_splits(const test_scene *s, const slc_direct_setup *setup, slc_device *device,
+                       slc_direct_launch launch, uint64_t *seed, int64_t *splits) {
+    const int64_t full_extent[] = {s->n_rows, s->ny, s->nx};
+    slc_device_limits limits;
+    slci_direct_division division;
+    int n = 0;
+    TEST_OK(slc_device_get_limits(device, &limits));
+    const slci_direct_work work = {setup, NULL, device->kind, limits.n_processors, full_extent};
+    if (slci_direct_divide(&work, launch, &division)) {
+        n = slci_direct_splits(&division, splits);
+        splits[n++] = 1 + test_random_below(seed, division.n_pieces);
+        splits[n++] = division.n_pieces + 1;
+        splits[n++] = INT64_MAX;
+    }
+    return n;
+}
+
+void test_scene_check_splits(const test_scene *s, const test_scene_data *data,
+                             const slc_direct_setup *setup, slc_device *device, uint64_t *seed) {
+    const int64_t bytes = (int64_t)sizeof(slc_fixed) * s->nx * s->ny * s->n_parts;
+    slc_fixed *usual = test_scene_image(s, data, setup, device, (test_direct_tiling){0});
+    for (int launch = 0; launch < SLC_DIRECT_N_LAUNCHES; launch++) {
+        int64_t splits[SLCI_DIRECT_MOST_SPLITS + 3];
+        const int n = list_splits(s, setup, device, (slc_direct_launch)launch, seed, splits);
+        for (int i = 0; i < n; i++) {
+            const test_direct_tiling tiling = {.granules = test_random_below(seed, 3)};
+            slc_direct_setup other = *setup;
+            other.tuning.split[launch] = splits[i];
+            slc_fixed *image = test_scene_image(s, data, &other, device, tiling);
+            assert_memory_equal(usual, image, (size_t)bytes);
+            free(image);
+        }
+    }
+    free(usual);
 }

@@ -32,6 +32,13 @@ void test_fixture_open(const void *on, test_fixture *out) {
     }
 }
 
+void test_fixture_open_failing(const slc_check_options *check, test_fixture *out) {
+    const setting host = {.choice = SLC_CHOOSE_HOST};
+    test_fixture_open(&host, out);
+    TEST_OK(slc_device_create_check(out->device, check, &out->device));
+    out->is_checked = true;
+}
+
 void test_fixture_close(test_fixture *self) {
     if (self->is_checked) {
         assert_int_equal(slc_device_check_alive(self->device), 0);

@@ -40,6 +40,9 @@ typedef struct test_case {
 void test_fixture_open(const void *on, test_fixture *out);
 void test_fixture_close(test_fixture *self);
 
+/* The host device inside a checking one that does what `check` says, such as failing a call. */
+void test_fixture_open_failing(const slc_check_options *check, test_fixture *out);
+
 /* Runs all cases on all devices wanted; a device that is not there counts as one skipped case with
  * the reason. Returns the number of failures, for main. */
 int test_run_everywhere(const test_case *cases, int64_t n_cases, test_where where);

@@ -1,0 +1,257 @@
+/* The form of a dataset is made anew from what HDF5 reads of it. Its elements come along in one of
+ * three ways:
+ *
+ *     chunks of numbers and the like ──▶ as they are stored, whatever their filters
+ *     everything else ──▶ read and written in pieces, in the file's own type
+ *     references, and what lies in other files ──▶ not at all: the form says where that is
+ */
+#include "io/h5_dataset_copy.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/checked.h"
+#include "io/h5_heap.h"
+#include "io/h5_reason.h"
+#include "io/h5_stored.h"
+
+/* What is read and written at once. */
+#define PIECE_BYTES ((size_t)1 << 20)
+
+static const char no_memory[] = "no memory to copy the elements of a dataset";
+
+/* ---- form ------------------------------------------------------------------------------------- */
+
+/* A filter as it stands in a list. */
+typedef struct filter_entry {
+    H5Z_filter_t id;
+    unsigned flags;
+    size_t n_values;
+    unsigned *values; /* [n_values] */
+} filter_entry;
+
+/* The caller frees the values, on failure too. */
+static bool read_filter(hid_t list, int k, filter_entry *out) {
+    *out = (filter_entry){0};
+    if (H5Pget_filter2(list, (unsigned)k, &out->flags, &out->n_values, NULL, 0, NULL, NULL) < 0) {
+        return false;
+    }
+    out->values = calloc(out->n_values + 1, sizeof *out->values);
+    if (out->values == NULL) {
+        slci_h5_reason_push_no_memory(no_memory);
+        return false;
+    }
+    out->id =
+        H5Pget_filter2(list, (unsigned)k, &out->flags, &out->n_values, out->values, 0, NULL, NULL);
+    return out->id >= 0;
+}
+
+/* Whether both lists have the same filters with the same values. A filter may set values of its own
+ * when a dataset is made, and the chunks would not be decoded by those. */
+static bool has_same_filters(hid_t a, hid_t b) {
+    const int n = H5Pget_nfilters(a);
+    bool is_same = n >= 0 && n == H5Pget_nfilters(b);
+    for (int k = 0; k < n && is_same; k++) {
+        filter_entry of_a;
+        filter_entry of_b = {0};
+        is_same = read_filter(a, k, &of_a) && read_filter(b, k, &of_b) && of_a.id == of_b.id &&
+                  of_a.n_values == of_b.n_values &&
+                  memcmp(of_a.values, of_b.values, of_a.n_values * sizeof *of_a.values) == 0;
+        free(of_a.values);
+        free(of_b.values);
+    }
+    return is_same;
+}
+
+static bool make_optional(hid_t list) {
+    const int n = H5Pget_nfilters(list);
+    bool is_ok = n >= 0;
+    for (int k = 0; k < n && is_ok; k++) {
+        filter_entry filter;
+        is_ok = read_filter(list, k, &filter) &&
+                H5Pmodify_filter(list, filter.id, filter.flags | H5Z_FLAG_OPTIONAL, filter.n_values,
+                                 filter.values) >= 0;
+        free(filter.values);
+    }
+    return is_ok;
+}
+
+/* A new dataset, or negative where its filters are not those of the list, which *is_other tells, or
+ * where HDF5 fails. */
+static hid_t keep_as(hid_t list, hid_t set, bool *is_other) {
+    const hid_t found = H5Dget_create_plist(set);
+    const bool is_same = found >= 0 && has_same_filters(list, found);
+    const hid_t reason = slci_h5_reason_keep(is_same);
+    *is_other = found >= 0 && !is_same;
+    (void)H5Pclose(found);
+    if (!is_same) {
+        (void)H5Dclose(set);
+    }
+    slci_h5_reason_restore(reason);
+    return is_same ? set : -1;
+}
+
+/* The same where a filter is not there, or would set other values than the chunks were made with. HDF5
+ * makes a dataset of a filter that it does not know if that is optional, which matters to writers
+ * only. */
+static hid_t create_unknown(hid_t to, hid_t type, hid_t space, hid_t list) {
+    unsigned plugins = 0;
+    bool is_other = false;
+    const bool is_ok = make_optional(list) && H5PLget_loading_state(&plugins) >= 0 &&
+                       H5PLset_loading_state(0) >= 0;
+    const hid_t set = is_ok ? H5Dcreate_anon(to, type, space, list, H5P_DEFAULT) : -1;
+    const hid_t reason = slci_h5_reason_keep(set >= 0);
+    if (is_ok) {
+        (void)H5PLset_loading_state(plugins);
+    }
+    slci_h5_reason_restore(reason);
+    return set < 0 ? -1 : keep_as(list, set, &is_other);
+}
+
+/* The layout is set anew, since the list has that of the newest form, which the output's version of the
+ * format may not know; edges that skip the filters are of that form too, so that each says so itself.
+ * Nothing is allocated before it is written: a damaged dataset may be of any size. */
+static bool settle(hid_t list) {
+    hsize_t chunk[H5S_MAX_RANK];
+    const H5D_layout_t layout = H5Pget_layout(list);
+    const int rank = layout == H5D_CHUNKED ? H5Pget_chunk(list, H5S_MAX_RANK, chunk) : 0;
+    const bool is_set = layout == H5D_CHUNKED   ? rank > 0 && H5Pset_chunk(list, rank, chunk) >= 0
+                        : layout == H5D_VIRTUAL ? true
+                                                : H5Pset_layout(list, layout) >= 0;
+    return is_set && H5Pset_obj_track_times(list, 0) >= 0 &&
+           (layout == H5D_CHUNKED      ? H5Pset_alloc_time(list, H5D_ALLOC_TIME_INCR)
+            : layout == H5D_CONTIGUOUS ? H5Pset_alloc_time(list, H5D_ALLOC_TIME_LATE)
+                                       : 0) >= 0;
+}
+
+static hid_t create(hid_t to, hid_t type, hid_t space, hid_t list) {
+    const bool has_filters = H5Pget_layout(list) == H5D_CHUNKED && H5Pget_nfilters(list) > 0;
+    hid_t set = settle(list) ? H5Dcreate_anon(to, type, space, list, H5P_DEFAULT) : -1;
+    bool is_other = set < 0;
+    if (has_filters && set >= 0) {
+        set = keep_as(list, set, &is_other);
+    }
+    return has_filters && is_other ? create_unknown(to, type, space, list) : set;
+}
+
+/* ---- elements --------------------------------------------------------------------------------- */
+
+typedef struct element_copy {
+    hid_t from, to, type; /* of both datasets */
+    bool is_variable;
+    uint32_t edge_mask;   /* of chunks that reach past the end: the filters that they all skip */
+    unsigned char *bytes; /* [capacity] */
+    size_t capacity;
+} element_copy;
+
+static bool make_room(element_copy *self, size_t bytes) {
+    if (bytes <= self->capacity) {
+        return true;
+    }
+    free(self->bytes);
+    self->bytes = calloc(bytes, 1);
+    self->capacity = self->bytes == NULL ? 0 : bytes;
+    if (self->bytes == NULL) {
+        slci_h5_reason_push_no_memory(no_memory);
+    }
+    return self->bytes != NULL;
+}
+
+static bool copy_chunk(void *context, const slci_h5_stored_chunk *chunk) {
+    element_copy *self = context;
+    uint32_t mask = 0;
+    hsize_t bytes = 0;
+    const bool is_read =
+        make_room(self, (size_t)chunk->bytes) &&
+        H5Dget_chunk_storage_size(self->from, chunk->origin, &bytes) >= 0 &&
+        bytes == chunk->bytes && /* HDF5 reads so many, whatever the room for it */
+        H5Dread_chunk(self->from, H5P_DEFAULT, chunk->origin, &mask, self->bytes) >= 0;
+    mask |= chunk->is_edge ? self->edge_mask : 0;
+    const bool is_ok = is_read && H5Dwrite_chunk(self->to, H5P_DEFAULT, mask, chunk->origin,
+                                                 (size_t)bytes, self->bytes) >= 0;
+    slci_h5_reason_blame(is_read, self->from, "a chunk");
+    slci_h5_reason_blame_output(is_ok || !is_read);
+    return is_ok;
+}
+
+static bool copy_piece(void *context, const slci_h5_region *piece) {
+    element_copy *self = context;
+    slci_h5_spaces from;
+    slci_h5_spaces to = {-1, -1};
+    const bool is_read =
+        slci_h5_region_select(self->from, piece, &from) &&
+        H5Dread(self->from, self->type, from.memory, from.file, H5P_DEFAULT, self->bytes) >= 0;
+    const bool is_ok =
+        is_read && slci_h5_region_select(self->to, piece, &to) &&
+        H5Dwrite(self->to, self->type, to.memory, to.file, H5P_DEFAULT, self->bytes) >= 0;
+    slci_h5_reason_blame(is_read, self->from, "the elements");
+    slci_h5_reason_blame_output(is_ok || !is_read);
+    const hid_t reason = slci_h5_reason_keep(is_ok);
+    if (is_read && self->is_variable) {
+        (void)H5Dvlen_reclaim(self->type, from.memory, H5P_DEFAULT, self->bytes);
+    }
+    slci_h5_spaces_close(&from);
+    slci_h5_spaces_close(&to);
+    slci_h5_reason_restore(reason);
+    return is_ok;
+}
+
+static bool copy_pieces(element_copy *self) {
+    const size_t element_bytes = H5Tget_size(self->type);
+    const size_t n =
+        element_bytes > 0 && element_bytes < PIECE_BYTES ? PIECE_BYTES / element_bytes : 1;
+    return make_room(self, n * element_bytes) &&
+           (!self->is_variable || slci_h5_dataset_is_sound(self->from)) &&
+           slci_h5_each_stored(self->from, n, copy_piece, self);
+}
+
+/* The filters that chunks at the edges skip by the layout. */
+static bool find_edge_mask(hid_t list, uint32_t *out) {
+    unsigned options = 0;
+    const int n_filters = H5Pget_nfilters(list);
+    const bool is_ok = n_filters >= 0 && H5Pget_chunk_opts(list, &options) >= 0;
+    const bool skips = (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0;
+    *out = skips ? (uint32_t)((UINT64_C(1) << n_filters) - 1) : 0;
+    return is_ok;
+}
+
+static bool copy_elements(hid_t from, hid_t to, hid_t type, hid_t list) {
+    element_copy self = {.from = from,
+                         .to = to,
+                         .type = type,
+                         .is_variable = slci_h5_is_variable(type)};
+    const H5D_layout_t layout = H5Pget_layout(list);
+    const bool is_elsewhere = layout == H5D_VIRTUAL || H5Pget_external_count(list) > 0;
+    bool is_ok = true;
+    if (layout == H5D_CHUNKED && !self.is_variable && H5Tget_class(type) != H5T_REFERENCE) {
+        is_ok =
+            find_edge_mask(list, &self.edge_mask) && slci_h5_each_chunk(from, copy_chunk, &self);
+    } else if (!is_elsewhere && H5Tget_class(type) != H5T_REFERENCE) {
+        is_ok = copy_pieces(&self);
+    }
+    free(self.bytes);
+    return is_ok;
+}
+
+hid_t slci_h5_dataset_copy(hid_t from, hid_t to) {
+    const hid_t named = H5Dget_type(from);
+    const hid_t type = named < 0 ? -1 : H5Tcopy(named); /* without its name */
+    const hid_t space = type < 0 ? -1 : H5Dget_space(from);
+    const hid_t list = space < 0 ? -1 : H5Dget_create_plist(from);
+    const hid_t changed = list < 0 ? -1 : H5Pcopy(list);
+    hid_t set = changed < 0 ? -1 : create(to, type, space, changed);
+    const bool is_ok = set >= 0 && copy_elements(from, set, type, list);
+    const hid_t reason = slci_h5_reason_keep(is_ok);
+    if (!is_ok) {
+        (void)H5Dclose(set);
+        set = -1;
+    }
+    (void)H5Pclose(changed);
+    (void)H5Pclose(list);
+    (void)H5Sclose(space);
+    (void)H5Tclose(type);
+    (void)H5Tclose(named);
+    slci_h5_reason_restore(reason);
+    return set;
+}

@@ -1,0 +1,399 @@
+/* A header of the older form is, by the file format's specification (section IV.A.1.a),
+ *
+ *     1 │ 0 │ messages (2) │ references (4) │ bytes of the first block (4) │ 0 (4) │ first block
+ *
+ * and a block is messages, some of which lead to another block:
+ *
+ *     kind (2) │ bytes (2) │ flags (1) │ 0 (3) │ data
+ *
+ * Looked at are element types, alone and in attributes, and addresses: what is near the highest one,
+ * which stands for none, HDF5 takes for memory that it has. A type that has a name of its own is an
+ * object with a header of its own, which is looked at too. */
+#include "io/h5_object_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/checked.h"
+#include "io/h5_raw.h"
+#include "io/h5_reason.h"
+#include "io/h5_type_check.h"
+
+#define PREFIX_BYTES 16
+#define MESSAGE_HEAD_BYTES 8
+#define MOST_MESSAGE_BYTES 65536
+#define MOST_MESSAGES 65535
+
+/* In this form all are filled up to as many. */
+#define LEAST_MESSAGE_BYTES 8
+
+#define MOST_NAMED 64
+
+/* Blocks of a header: more, or one that leads to itself, is damage. */
+#define MOST_BLOCKS 4096
+
+/* Kinds of messages. */
+enum {
+    KIND_SPACE = 0x01,
+    KIND_LINK_INFO = 0x02,
+    KIND_TYPE = 0x03,
+    KIND_LINK = 0x06,
+    KIND_EXTERNAL = 0x07,
+    KIND_LAYOUT = 0x08,
+    KIND_ATTRIBUTE = 0x0C,
+    KIND_CONTINUATION = 0x10,
+    KIND_GROUP = 0x11,
+    KIND_ATTRIBUTE_INFO = 0x15
+};
+
+/* Flags of messages. */
+enum { IS_SHARED = 2 };
+
+typedef struct block {
+    int64_t address, bytes;
+} block;
+
+typedef struct header_check {
+    slci_h5_raw raw;
+    unsigned char data[MOST_MESSAGE_BYTES]; /* of a message */
+    block blocks[MOST_BLOCKS];
+    int n_blocks, n_messages, n_named;
+    int64_t named[MOST_NAMED]; /* addresses of types that have a name */
+    const char *why;           /* NULL: nothing is wrong */
+} header_check;
+
+static const char damaged_type[] = "describes an element type that contradicts itself";
+static const char damaged_address[] = "leads to a place that no file has";
+static const char damaged_link[] = "has a link that leads nowhere";
+static const char damaged_share[] = "shares a part that is not there";
+static const char damaged_chunk[] = "describes chunks of no extent";
+static const char too_short[] = "has a part that is too short";
+static const char too_many[] = "has more parts than any has";
+
+static bool read_at(header_check *check, int64_t address, void *bytes, int64_t n) {
+    int64_t at = 0;
+    return slc_checked_add(check->raw.base, address, &at) &&
+           slci_h5_raw_read(&check->raw, at, bytes, n);
+}
+
+static void add_block(header_check *check, int64_t address, int64_t bytes) {
+    if (check->n_blocks == MOST_BLOCKS) {
+        check->why = too_many;
+        return;
+    }
+    check->blocks[check->n_blocks++] = (block){address, bytes};
+}
+
+static void look_at_type(header_check *check, const unsigned char *bytes, size_t n) {
+    if (!slci_h5_type_check(bytes, n, check->raw.address_bytes)) {
+        check->why = damaged_type;
+    }
+}
+
+/* What stands elsewhere: version (1) │ kind (1) │ in version 1 six bytes more │ address. In version 3
+ * the kind may be that it is in a table of the file's, which has to be there. */
+static void look_at_shared(header_check *check, int kind, const unsigned char *bytes, size_t n) {
+    enum { IN_TABLE = 1, LAST_VERSION = 3 };
+    const size_t at = n > 0 && bytes[0] == 1 ? 8 : 2;
+    const size_t address_bytes = check->raw.address_bytes;
+    if (kind == KIND_LINK) {
+        check->why = damaged_link; /* HDF5 knows no shared ones */
+    } else if (n < at || bytes[0] < 1 || bytes[0] > LAST_VERSION) {
+        check->why = damaged_share;
+    } else if (bytes[0] == LAST_VERSION && bytes[1] == IN_TABLE) {
+        check->why = check->raw.n_shared > 0 ? check->why : damaged_share;
+    } else if (at + address_bytes > n ||
+               slci_h5_raw_number(bytes + at, address_bytes) > check->raw.file_bytes) {
+        check->why = damaged_share;
+    } else if (kind == KIND_TYPE && check->n_named < MOST_NAMED) {
+        check->named[check->n_named++] = slci_h5_raw_number(bytes + at, address_bytes);
+    }
+}
+
+/* n_addresses at byte `at` of a message of n bytes; those that are not there HDF5 misses too. */
+static void look_at_addresses(header_check *check, size_t at, int n_addresses, size_t n) {
+    const size_t address_bytes = check->raw.address_bytes;
+    for (int k = 0; k < n_addresses && at + address_bytes <= n; k++, at += address_bytes) {
+        bool is_none = true;
+        for (size_t b = 0; b < address_bytes; b++) {
+            is_none = is_none && check->data[at + b] == 0xFF;
+        }
+        if (!is_none &&
+            slci_h5_raw_number(check->data + at, address_bytes) > check->raw.file_bytes) {
+            check->why = damaged_address;
+        }
+    }
+}
+
+/* version (1) │ flags (1) │ a count, if flag 1 is set │ two addresses, with flag 2 three. */
+static void look_at_info(header_check *check, size_t count_bytes, size_t n) {
+    const size_t at = 2 + ((check->data[1] & 1) != 0 ? count_bytes : 0);
+    look_at_addresses(check, at, (check->data[1] & 2) != 0 ? 3 : 2, n);
+}
+
+/* Extents of a chunk, 4 bytes each, the last one the bytes of an element: HDF5 divides by them. */
+static void look_at_chunk(header_check *check, size_t at, int rank, size_t n) {
+    if (rank < 2 || rank > H5S_MAX_RANK + 1) {
+        check->why = damaged_chunk;
+    }
+    for (int d = 0; d < rank; d++, at += 4) {
+        if (at + 4 > n || slci_h5_raw_number(check->data + at, 4) == 0) {
+            check->why = damaged_chunk;
+        }
+    }
+}
+
+/* version (1) │ class (1) │ with chunks, rank (1) │ address │ chunk; before version 3 version, rank,
+ * class, and five bytes more, then the same. */
+static void look_at_layout(header_check *check, size_t n) {
+    enum { COMPACT, CONTIGUOUS, CHUNKED };
+    const int version = check->data[0];
+    const int class = check->data[version < 3 ? 2 : 1];
+    const int rank = check->data[version < 3 ? 1 : 2];
+    const size_t at = version < 3 ? 8 : class == CHUNKED ? 3 : 2;
+    const bool is_known = version <= 3 || class == CONTIGUOUS;
+    if (class == COMPACT || !is_known) {
+        return;
+    }
+    look_at_addresses(check, at, 1, n);
+    if (class == CHUNKED && version <= 3) {
+        look_at_chunk(check, at + check->raw.address_bytes, rank, n);
+    }
+}
+
+/* version (1) │ flags (1) │ what they say: kind (1), order (8), characters (1) │ bytes of the name │
+ * name │ address, of a hard link; of the others bytes (2) and what they lead to. Where HDF5 cannot read
+ * one, it frees what it has not allocated. */
+static bool is_link(const header_check *check, size_t n) {
+    enum { HARD, SOFT, FIRST_OWN = 64 };
+    const unsigned char *data = check->data;
+    const unsigned flags = data[1];
+    const size_t order = (flags & 8) != 0 ? 3 : 2;
+    const size_t characters = order + ((flags & 4) != 0 ? 8U : 0U);
+    const size_t name = characters + ((flags & 16) != 0 ? 1U : 0U);
+    const size_t length_bytes = (size_t)1 << (flags & 3);
+    const int kind = (flags & 8) != 0 ? data[2] : HARD;
+    if (data[0] != 1 || (flags & ~0x1FU) != 0 || (kind > SOFT && kind < FIRST_OWN) ||
+        name + length_bytes > n || ((flags & 16) != 0 && data[characters] > 1)) {
+        return false;
+    }
+    const int64_t name_bytes = slci_h5_raw_number(data + name, length_bytes);
+    if (name_bytes < 1 || name_bytes > (int64_t)(n - name - length_bytes)) {
+        return false;
+    }
+    const size_t rest = name + length_bytes + (size_t)name_bytes;
+    const size_t rest_bytes = kind == HARD ? check->raw.address_bytes : 2;
+    if (rest_bytes > n - rest) {
+        return false;
+    }
+    const int64_t target = kind == HARD ? 1 : slci_h5_raw_number(data + rest, 2);
+    return target > 0 && (kind == HARD || target <= (int64_t)(n - rest - 2)) &&
+           (kind != HARD || slci_h5_raw_number(data + rest, rest_bytes) <= check->raw.file_bytes);
+}
+
+/* Whether the elements of a shape fit: version (1) │ rank (1) │ flags (1) │ in version 1 five bytes more,
+ * else one │ extents. */
+static bool fits(const header_check *check, const unsigned char *space, size_t n, int64_t element,
+                 int64_t room) {
+    const size_t length_bytes = check->raw.length_bytes;
+    const bool is_old = n > 0 && space[0] == 1;
+    size_t at = is_old ? 8 : 4;
+    int64_t bytes = element;
+    if (n < at || (!is_old && space[3] == H5S_NULL)) {
+        return true; /* none, or left to HDF5 */
+    }
+    for (int d = 0; d < space[1]; d++, at += length_bytes) {
+        if (at + length_bytes > n ||
+            !slc_checked_mul(bytes, slci_h5_raw_number(space + at, length_bytes), &bytes)) {
+            return false;
+        }
+    }
+    return bytes <= room;
+}
+
+/* version (1) │ flags (1) │ bytes of name, type and space (2 each) │ in version 3 one more │ these,
+ * in version 1 filled up to eight bytes each. */
+static void look_at_attribute(header_check *check, size_t n) {
+    const unsigned char *data = check->data;
+    const size_t head = data[0] == 3 ? 9 : 8;
+    if (n < head || data[0] < 1 || data[0] > 3) {
+        return; /* HDF5 refuses it */
+    }
+    const size_t name = (size_t)slci_h5_raw_number(data + 2, 2);
+    const size_t type = (size_t)slci_h5_raw_number(data + 4, 2);
+    const size_t space = (size_t)slci_h5_raw_number(data + 6, 2);
+    const unsigned flags = data[0] > 1 ? data[1] : 0;
+    const size_t fill = data[0] == 1 ? 7 : 0;
+    const size_t at = head + ((name + fill) & ~fill);
+    const size_t space_at = at + ((type + fill) & ~fill);
+    if (at > n || type > n - at) {
+        return; /* likewise */
+    }
+    if ((flags & 1) != 0) {
+        look_at_shared(check, KIND_TYPE, data + at, type);
+    } else {
+        look_at_type(check, data + at, type);
+    }
+    if (space_at > n || space > n - space_at) {
+        return; /* likewise */
+    }
+    if ((flags & 2) != 0) {
+        look_at_shared(check, KIND_SPACE, data + space_at, space);
+    } else if ((flags & 1) == 0 && type >= LEAST_MESSAGE_BYTES) {
+        const int64_t element = slci_h5_raw_number(data + at + 4, 4);
+        const size_t value_at = space_at + ((space + fill) & ~fill);
+        const int64_t room = value_at <= n ? (int64_t)(n - value_at) : 0;
+        if (!fits(check, data + space_at, space, element, room)) {
+            check->why = too_short;
+        }
+    }
+}
+
+static void look_at_continuation(header_check *check, size_t n) {
+    const size_t address_bytes = check->raw.address_bytes;
+    look_at_addresses(check, 0, 1, n);
+    if (check->why == NULL && n >= address_bytes + check->raw.length_bytes) {
+        add_block(check, slci_h5_raw_number(check->data, address_bytes),
+                  slci_h5_raw_number(check->data + address_bytes, check->raw.length_bytes));
+    }
+}
+
+static void look_at_message(header_check *check, int kind, size_t n) {
+    if (n < LEAST_MESSAGE_BYTES) {
+        check->why = kind == KIND_LINK || kind == KIND_TYPE ? too_short : check->why;
+        return;
+    }
+    switch (kind) {
+    case KIND_TYPE:
+        look_at_type(check, check->data, n);
+        break;
+    case KIND_ATTRIBUTE:
+        look_at_attribute(check, n);
+        break;
+    case KIND_CONTINUATION:
+        look_at_continuation(check, n);
+        break;
+    case KIND_LINK_INFO:
+        look_at_info(check, 8, n);
+        break;
+    case KIND_ATTRIBUTE_INFO:
+        look_at_info(check, 2, n);
+        break;
+    case KIND_LINK:
+        check->why = is_link(check, n) ? check->why : damaged_link;
+        break;
+    case KIND_LAYOUT:
+        look_at_layout(check, n);
+        break;
+    case KIND_EXTERNAL:
+        look_at_addresses(check, 8, 1, n);
+        break;
+    case KIND_GROUP:
+        look_at_addresses(check, 0, 2, n);
+        break;
+    default:
+        break;
+    }
+}
+
+/* What does not fit is left to HDF5, which refuses it. */
+static void look_at_block(header_check *check, const block *self) {
+    int64_t at = 0;
+    while (check->why == NULL && self->bytes - at >= MESSAGE_HEAD_BYTES) {
+        unsigned char head[MESSAGE_HEAD_BYTES];
+        if (!read_at(check, self->address + at, head, sizeof head)) {
+            return;
+        }
+        if (check->n_messages++ == MOST_MESSAGES) {
+            check->why = too_many;
+            return;
+        }
+        const int kind = (int)slci_h5_raw_number(head, 2);
+        const int64_t n = slci_h5_raw_number(head + 2, 2);
+        at += MESSAGE_HEAD_BYTES;
+        if (n > self->bytes - at || !read_at(check, self->address + at, check->data, n)) {
+            return;
+        }
+        if ((head[4] & IS_SHARED) != 0) {
+            look_at_shared(check, kind, check->data, (size_t)n);
+        } else {
+            look_at_message(check, kind, (size_t)n);
+        }
+        at += n;
+    }
+}
+
+static void look_at_header(header_check *check, int64_t address) {
+    unsigned char prefix[PREFIX_BYTES];
+    check->n_blocks = 0;
+    check->n_messages = 0;
+    if (!read_at(check, address, prefix, sizeof prefix) || prefix[0] != 1) {
+        return;
+    }
+    add_block(check, address + PREFIX_BYTES, slci_h5_raw_number(prefix + 8, 4));
+    for (int k = 0; k < check->n_blocks && check->why == NULL; k++) {
+        const block *self = &check->blocks[k];
+        if (self->address <= check->raw.file_bytes) {
+            look_at_block(check, self);
+        }
+    }
+}
+
+/* Where an object is. HDF5 keeps a header that it could not read, and believes it the next time, so
+ * what fails here must not be opened. */
+static bool find_address(hid_t place, const char *name, bool *is_elsewhere, haddr_t *out) {
+    H5O_info_t here;
+    H5O_info_t there;
+    if (H5Oget_info2(place, &here, H5O_INFO_BASIC) < 0 ||
+        H5Oget_info_by_name2(place, name, &there, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
+        return false;
+    }
+    *out = there.addr;
+    *is_elsewhere = here.fileno != there.fileno || there.addr > INT64_MAX;
+    return true;
+}
+
+/* `what`: the object, for the reason. */
+static bool check_at(hid_t place, haddr_t address, const char *what) {
+    char text[SLCI_H5_REASON_BYTES];
+    header_check *check = malloc(sizeof *check);
+    if (check == NULL) {
+        slci_h5_reason_push_no_memory("no memory to look at the header of an object");
+        return false;
+    }
+    check->why = NULL;
+    check->n_named = 0;
+    const bool is_open = slci_h5_raw_open(place, &check->raw);
+    if (is_open) {
+        look_at_header(check, (int64_t)address);
+    }
+    const int n_named = check->n_named; /* a named type has no other */
+    for (int k = 0; k < n_named && check->why == NULL; k++) {
+        look_at_header(check, check->named[k]);
+    }
+    slci_h5_raw_close(&check->raw);
+    const char *why = check->why;
+    free(check);
+    (void)snprintf(text, sizeof text, "the header of %.500s %s", what, why == NULL ? "" : why);
+    if (!is_open) {
+        slci_h5_reason_push_out_of_reach(place, "the file cannot be opened again to look at it");
+    } else if (why != NULL) {
+        slci_h5_reason_push(place, text);
+    }
+    return is_open && why == NULL;
+}
+
+bool slci_h5_object_check(hid_t place, const char *name) {
+    haddr_t address = 0;
+    bool is_elsewhere = false;
+    char what[SLCI_H5_REASON_BYTES];
+    (void)snprintf(what, sizeof what, "'%.500s'", name);
+    const bool is_found = find_address(place, name, &is_elsewhere, &address);
+    slci_h5_reason_blame(is_found, place, what);
+    return is_found && (is_elsewhere || check_at(place, address, what));
+}
+
+bool slci_h5_object_check_reference(hid_t place, const hobj_ref_t *reference) {
+    return *reference > INT64_MAX || check_at(place, (haddr_t)*reference, "what it refers to");
+}

@@ -1,0 +1,98 @@
+/* Cosine and sine of turns of 32 bits, for the operands of the CUDA product kernel. Every instruction
+ * counts: one in single precision takes a cycle from the tensor cores, and one of another kind takes
+ * four cycles while they work.
+ *
+ *     slci_mma_circles_fine(turn, out);      SLCI_MMA_CHUNK turns, each an eighth ahead
+ *     slci_mma_circles_coarse(turn, out);    of turns as they are, by the special functions
+ */
+#ifndef SLC_KERNELS_DIRECT_MMA_CIRCLE_CUH
+#define SLC_KERNELS_DIRECT_MMA_CIRCLE_CUH
+
+#include <stdint.h>
+
+#include "kernels/direct_mma_plan.cuh"
+
+/* sin x = x + x³ (S1 + …) and cos x = 1 + x² (C1 + …) for |x| <= π/4, in powers of x²: within 1.8e-9
+ * and 1.1e-10, by Remez's exchange, each coefficient rounded before the next is found. */
+#define SLCI_MMA_S1 -0x1.55554p-3f
+#define SLCI_MMA_S2 0x1.1105bep-7f
+#define SLCI_MMA_S3 -0x1.98dd16p-13f
+#define SLCI_MMA_C1 -0.5f
+#define SLCI_MMA_C2 0x1.55554ap-5f
+#define SLCI_MMA_C3 -0x1.6c0c1ap-10f
+#define SLCI_MMA_C4 0x1.99e0eep-16f
+
+/* Cosine (x) and sine (y) of a turn from those of what is beside its nearest quarter. Where bit 30 is
+ * set, the number of quarters is odd and they change over; bit 31 changes the sign of both. In words of
+ * the assembler, because the compiler would take two instructions for the condition; 0x78 is
+ * a ^ (b & c). */
+static __device__ __forceinline__ float2 slci_mma_cross(uint32_t turn, float s, float c) {
+    float2 out;
+    asm("{\n.reg .pred p;\n.reg .b32 odd, x, y;\n.reg .f32 minus, fx, fy;\n"
+        "and.b32 odd, %2, 0x40000000;\nsetp.ne.u32 p, odd, 0;\nneg.f32 minus, %3;\n"
+        "selp.f32 fx, minus, %4, p;\nselp.f32 fy, %4, %3, p;\n"
+        "mov.b32 x, fx;\nmov.b32 y, fy;\n"
+        "lop3.b32 x, x, %2, 0x80000000, 0x78;\nlop3.b32 y, y, %2, 0x80000000, 0x78;\n"
+        "mov.b32 %0, x;\nmov.b32 %1, y;\n}"
+        : "=f"(out.x), "=f"(out.y)
+        : "r"(turn), "f"(s), "f"(c));
+    return out;
+}
+
+/* turn · 4 + 2^31 as one instruction; of the plain expression the compiler makes two. */
+static __device__ __forceinline__ int slci_mma_quarter_rest(uint32_t turn) {
+    int out;
+    asm("{\n.reg .b32 half;\nmov.b32 half, 0x80000000;\nmad.lo.s32 %0, %1, 4, half;\n}"
+        : "=r"(out)
+        : "r"(turn));
+    return out;
+}
+
+/* Cosine (x) and sine (y) of turns that are an eighth ahead. Each step is taken for all of them before
+ * the next, because a warp issues in order: what follows the one before would wait for it. */
+static __device__ __forceinline__ void slci_mma_circles_fine(const uint32_t *turn, float2 *out) {
+    float x[SLCI_MMA_CHUNK], x2[SLCI_MMA_CHUNK], s[SLCI_MMA_CHUNK], c[SLCI_MMA_CHUNK];
+#pragma unroll
+    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+        /* The lower 30 bits less half of their range: the rest, in units of 2^-32 quarters. */
+        x[k] = __fmul_rn(__int2float_rn(slci_mma_quarter_rest(turn[k])), 0x1.921fb6p-32f);
+    }
+#pragma unroll
+    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+        x2[k] = __fmul_rn(x[k], x[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+        c[k] = __fmaf_rn(x2[k], SLCI_MMA_C4, SLCI_MMA_C3);
+        s[k] = __fmaf_rn(x2[k], SLCI_MMA_S3, SLCI_MMA_S2);
+    }
+#pragma unroll
+    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+        c[k] = __fmaf_rn(x2[k], c[k], SLCI_MMA_C2);
+        s[k] = __fmaf_rn(x2[k], s[k], SLCI_MMA_S1);
+    }
+#pragma unroll
+    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+        c[k] = __fmaf_rn(x2[k], c[k], SLCI_MMA_C1);
+    }
+#pragma unroll
+    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+        s[k] = __fmaf_rn(__fmul_rn(x2[k], x[k]), s[k], x[k]);
+        c[k] = __fmaf_rn(x2[k], c[k], 1.0f);
+    }
+#pragma unroll
+    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+        out[k] = slci_mma_cross(turn[k], s[k], c[k]);
+    }
+}
+
+/* The same within 6e-7, by the special functions, of turns: enough for operands of single fp16. */
+static __device__ __forceinline__ void slci_mma_circles_coarse(const uint32_t *turn, float2 *out) {
+#pragma unroll
+    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+        const float x = __fmul_rn(__int2float_rn((int)turn[k]), 0x1.921fb6p-30f);
+        out[k] = make_float2(__cosf(x), __sinf(x));
+    }
+}
+
+#endif
