@@ -31,7 +31,7 @@ typedef struct slci_disk_need {
 int64_t slci_state_bytes(const slc_job *job, const slc_plan *plan);
 
 /* That outputs and checkpoint fit together, those on one file system side by side; what of the
- * checkpoint is there already needs no more. SLC_ERROR_OUTPUT. */
+ * checkpoint is there already needs no more. SLC_ERROR_OUTPUT, SLC_ERROR_MEMORY. */
 SLC_MUST_USE slc_status slci_check_room(const slc_run_options *run, const slci_disk_need *need);
 
 #ifdef __cplusplus

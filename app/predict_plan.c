@@ -63,7 +63,7 @@ static slc_status find_way(const slci_predict_job *job, slc_predict_form form,
                            slc_sparse_choice place, slci_way *out) {
     slc_predict_setup setup;
     slc_job described;
-    slc_plan plan;
+    slc_plan plan = {.n_axes = 0};
     SLC_TRY(choose_form(job, form, &setup, &described));
     slc_execution execution = slci_machine_execution(&job->options->run, &job->machine);
     execution.request.device_budget_bytes = 0;

@@ -84,6 +84,9 @@ static hid_t keep_as(hid_t list, hid_t set, bool *is_other) {
     const bool is_same = found >= 0 && has_same_filters(list, found);
     const hid_t reason = slci_h5_reason_keep(is_same);
     *is_other = found >= 0 && !is_same;
+    if (*is_other) {
+        slci_h5_reason_push(set, "its filters set other values than its chunks were made with");
+    }
     (void)H5Pclose(found);
     if (!is_same) {
         (void)H5Dclose(set);

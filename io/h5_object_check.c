@@ -28,6 +28,7 @@
 /* In this form all are filled up to as many. */
 #define LEAST_MESSAGE_BYTES 8
 
+/* Of so many different types with a name that an object uses each is looked at. */
 #define MOST_NAMED 64
 
 /* Blocks of a header: more, or one that leads to itself, is damage. */
@@ -66,6 +67,7 @@ typedef struct header_check {
 static const char damaged_type[] = "describes an element type that contradicts itself";
 static const char damaged_address[] = "leads to a place that no file has";
 static const char damaged_link[] = "has a link that leads nowhere";
+static const char damaged_attribute[] = "has an attribute that contradicts itself";
 static const char damaged_share[] = "shares a part that is not there";
 static const char damaged_chunk[] = "describes chunks of no extent";
 static const char too_short[] = "has a part that is too short";
@@ -91,6 +93,17 @@ static void look_at_type(header_check *check, const unsigned char *bytes, size_t
     }
 }
 
+/* Many attributes may have the same one. */
+static void add_named(header_check *check, int64_t address) {
+    int k = 0;
+    while (k < check->n_named && check->named[k] != address) {
+        k++;
+    }
+    if (k == check->n_named && k < MOST_NAMED) {
+        check->named[check->n_named++] = address;
+    }
+}
+
 /* What stands elsewhere: version (1) │ kind (1) │ in version 1 six bytes more │ address. In version 3
  * the kind may be that it is in a table of the file's, which has to be there. */
 static void look_at_shared(header_check *check, int kind, const unsigned char *bytes, size_t n) {
@@ -106,8 +119,8 @@ static void look_at_shared(header_check *check, int kind, const unsigned char *b
     } else if (at + address_bytes > n ||
                slci_h5_raw_number(bytes + at, address_bytes) > check->raw.file_bytes) {
         check->why = damaged_share;
-    } else if (kind == KIND_TYPE && check->n_named < MOST_NAMED) {
-        check->named[check->n_named++] = slci_h5_raw_number(bytes + at, address_bytes);
+    } else if (kind == KIND_TYPE) {
+        add_named(check, slci_h5_raw_number(bytes + at, address_bytes));
     }
 }
 
@@ -192,8 +205,8 @@ static bool is_link(const header_check *check, size_t n) {
            (kind != HARD || slci_h5_raw_number(data + rest, rest_bytes) <= check->raw.file_bytes);
 }
 
-/* Whether the elements of a shape fit: version (1) │ rank (1) │ flags (1) │ in version 1 five bytes more,
- * else one │ extents. */
+/* Whether the elements of a shape fit: version (1) │ rank (1) │ flags (1) │ in version 1 five bytes
+ * more, else one │ extents. */
 static bool fits(const header_check *check, const unsigned char *space, size_t n, int64_t element,
                  int64_t room) {
     const size_t length_bytes = check->raw.length_bytes;
@@ -212,34 +225,41 @@ static bool fits(const header_check *check, const unsigned char *space, size_t n
     return bytes <= room;
 }
 
+static bool is_space(const unsigned char *space, size_t n) {
+    return n >= 4 && (space[0] == 1 || space[0] == 2) && space[1] <= H5S_MAX_RANK;
+}
+
 /* version (1) │ flags (1) │ bytes of name, type and space (2 each) │ in version 3 one more │ these,
- * in version 1 filled up to eight bytes each. */
+ * in version 1 filled up to eight bytes each. HDF5 refuses one that it cannot read, and then, when it
+ * closes the file, frees what it has not allocated of it. */
 static void look_at_attribute(header_check *check, size_t n) {
     const unsigned char *data = check->data;
     const size_t head = data[0] == 3 ? 9 : 8;
-    if (n < head || data[0] < 1 || data[0] > 3) {
-        return; /* HDF5 refuses it */
-    }
     const size_t name = (size_t)slci_h5_raw_number(data + 2, 2);
+    if (n < head || data[0] < 1 || data[0] > 3 || (data[0] > 1 && data[1] > 3) || name < 1 ||
+        name > n - head || memchr(data + head, '\0', name) != data + head + name - 1) {
+        check->why = damaged_attribute;
+        return;
+    }
     const size_t type = (size_t)slci_h5_raw_number(data + 4, 2);
     const size_t space = (size_t)slci_h5_raw_number(data + 6, 2);
     const unsigned flags = data[0] > 1 ? data[1] : 0;
     const size_t fill = data[0] == 1 ? 7 : 0;
     const size_t at = head + ((name + fill) & ~fill);
     const size_t space_at = at + ((type + fill) & ~fill);
-    if (at > n || type > n - at) {
-        return; /* likewise */
+    if (at > n || type > n - at || space_at > n || space > n - space_at) {
+        check->why = damaged_attribute;
+        return;
     }
     if ((flags & 1) != 0) {
         look_at_shared(check, KIND_TYPE, data + at, type);
     } else {
         look_at_type(check, data + at, type);
     }
-    if (space_at > n || space > n - space_at) {
-        return; /* likewise */
-    }
     if ((flags & 2) != 0) {
         look_at_shared(check, KIND_SPACE, data + space_at, space);
+    } else if (!is_space(data + space_at, space)) {
+        check->why = damaged_attribute;
     } else if ((flags & 1) == 0 && type >= LEAST_MESSAGE_BYTES) {
         const int64_t element = slci_h5_raw_number(data + at + 4, 4);
         const size_t value_at = space_at + ((space + fill) & ~fill);

@@ -3,7 +3,8 @@
  * one; here everything is opened, looked at, and made anew, but for chunks, whose bytes are copied as
  * they are stored. Internal to io/h5_*.c and io/uvh5*.c; all with the lock.
  *
- *     slci_h5_object_copy *copy = slci_h5_object_copy_create(output, log);
+ *     const slci_h5_object_copy_options options = {.output = output};
+ *     slci_h5_object_copy *copy = slci_h5_object_copy_create(&options);
  *     is_ok = slci_h5_object_copy_note(copy, from_group, to_group) &&
  *             slci_h5_object_copy_link(copy, from_group, "beside", to_group);
  *     slci_h5_object_copy_destroy(copy);
@@ -19,7 +20,6 @@
 #include <hdf5.h>
 #include <stdbool.h>
 
-#include "core/log.h"
 #include "io/h5_output.h"
 
 typedef struct slci_h5_object_copy slci_h5_object_copy;

@@ -32,7 +32,8 @@ static slc_status fail(const rest_copy *call, const char *name) {
     (void)snprintf(what, sizeof what, "'%.100s', beside %s", name, call->output->template_dataset);
     const slc_status status = slci_h5_output_fail(call->file, what);
     return status == SLC_ERROR_INPUT
-               ? SLC_FAIL(status, "%s; without --rest it is left out", slc_status_message())
+               ? SLC_FAIL(status, "%s; without --rest what else is in the group is left out",
+                          slc_status_message())
                : status;
 }
 

@@ -17,6 +17,7 @@ typedef struct slci_stopwatch {
     bool is_used;           /* holds an interval that was not read yet */
 } slci_stopwatch;
 
+/* What create made is destroyed also where it fails half-way. */
 SLC_MUST_USE slc_status slci_stopwatch_create(slc_device *device, slci_stopwatch *watch);
 void slci_stopwatch_destroy(slci_stopwatch *watch);
 

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include "tests/support/test_uvh5.h"
+
 /* Every pixel of a picture is a component, so that there are many granules. */
 static void write_full_model(test_prediction *self, int64_t size) {
     slc_image_meta meta = test_prediction_meta(1);
@@ -87,9 +89,58 @@ static void the_smallest_budget_is_exact(void **state) {
     TEST_FAILS(test_prediction_run(self), SLC_ERROR_NO_PLAN, "--vram");
 }
 
-/* ---- resuming -------------------------------------------------------------------------------- */
-
 static volatile int cancelled;
+
+/* Stops the run when its first tile is done. */
+static void stop_at_once(void *context, const char *stage, const char *thing, double done,
+                         double total) {
+    (void)context;
+    (void)stage;
+    (void)thing;
+    (void)total;
+    if (done > 0) {
+        cancelled = 1;
+    }
+}
+
+/* Rows of the output that wait for their chunks give way to a list of the sky, which is there with the
+ * smallest --ram that is named. */
+static void rows_give_way_to_a_list(void **state) {
+    test_prediction *self = *state;
+    enum { ROWS = 40, CHANNELS = 1024, POLS = 4, N_COMPONENTS = 300000 };
+    static const int64_t shape[] = {ROWS, CHANNELS, POLS}; /* 2.5 MiB, of which 1 MiB must wait */
+    const hsize_t chunk[] = {ROWS, CHANNELS, POLS};
+    const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t type = test_h5_complex(H5T_IEEE_F64LE, "r", "i");
+    double *values = test_allocate((int64_t)ROWS * CHANNELS * POLS * 2 * (int64_t)sizeof *values);
+    memset(values, 0, (size_t)ROWS * CHANNELS * POLS * 2 * sizeof *values);
+    assert_true(H5Pset_chunk(list, 3, chunk) >= 0);
+    test_uvh5_create(self->model, ROWS, CHANNELS, POLS);
+    test_h5_put(self->model, "/Data/visdata", type, type, 3, shape, list, values);
+    free(values);
+    assert_true(H5Tclose(type) >= 0 && H5Pclose(list) >= 0);
+    FILE *sky = fopen(self->sky, "w");
+    assert_non_null(sky);
+    for (int k = 0; k < N_COMPONENTS; k++) {
+        assert_true(fputs("l=0.01 m=0.02 flux=1\n", sky) >= 0);
+    }
+    assert_int_equal(fclose(sky), 0);
+    self->options.in_path = self->model;
+    self->options.model_path = self->sky;
+    self->options.run.ram_bytes = 1;
+    TEST_FAILS(test_prediction_run(self), SLC_ERROR_NO_PLAN, "works is --ram ");
+    const char *at = strstr(slc_status_message(), "works is --ram ");
+    self->options.run.ram_bytes = strtoll(at + strlen("works is --ram "), NULL, 10);
+    self->options.run.cancel = &cancelled;
+    self->options.run.progress = stop_at_once;
+    cancelled = 0;
+    TEST_FAILS(test_prediction_run(self), SLC_ERROR_INTERRUPTED, "interrupted");
+    cancelled = 0;
+    self->options.run.ram_bytes--;
+    TEST_FAILS(test_prediction_run(self), SLC_ERROR_NO_PLAN, "works is --ram ");
+}
+
+/* ---- resuming -------------------------------------------------------------------------------- */
 
 /* Stops the run when it is about half done. */
 static void stop_half_way(void *context, const char *stage, const char *thing, double done,
@@ -179,11 +230,9 @@ static void another_list_is_not_gone_on_with(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(budgets_do_not_show),
-        CASE(an_image_that_fits_nowhere_is_streamed),
-        CASE(the_smallest_budget_is_exact),
-        CASE(interrupted_runs_go_on),
-        CASE(another_list_is_not_gone_on_with),
+        CASE(budgets_do_not_show),          CASE(an_image_that_fits_nowhere_is_streamed),
+        CASE(the_smallest_budget_is_exact), CASE(rows_give_way_to_a_list),
+        CASE(interrupted_runs_go_on),       CASE(another_list_is_not_gone_on_with),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
