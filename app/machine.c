@@ -3,6 +3,8 @@
  * does not fit is only noted, so that the plan can be refused with the smallest --ram that works. */
 #include "app/machine.h"
 
+#include <string.h>
+
 #include "app/rates.h"
 #include "core/checked.h"
 #include "core/host_memory.h"
@@ -277,7 +279,7 @@ slc_status slci_machine_refuse(const slci_machine *machine, const slci_least *le
                         lacks_vram ? device_way : ram_way, help);
     }
     /* Numbers of two ways: each works with what there is of the other memory. */
-    const bool is_either = least->device_way != least->ram_way;
+    const bool is_either = strcmp(device_way, ram_way) != 0;
     return SLC_FAIL(SLC_ERROR_NO_PLAN,
                     "no plan fits --vram %lld and --ram %lld; the smallest that works is --vram "
                     "%lld%s %s --ram %lld%s%s",

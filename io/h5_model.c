@@ -6,6 +6,7 @@
 
 #include "io/h5_array.h"
 #include "io/h5_file.h"
+#include "io/h5_heap.h"
 #include "io/model_file.h"
 
 #define DATASET "/image"
@@ -51,15 +52,34 @@ static bool h5_model_real(slci_model_file *file, const char *name, double *out) 
 }
 
 /* Text of fixed size, as Sluice writes it. */
+static bool read_fixed(hid_t attribute, hid_t type, char out[SLCI_MODEL_TEXT_BYTES]) {
+    return H5Tget_size(type) < SLCI_MODEL_TEXT_BYTES && H5Aread(attribute, type, out) >= 0;
+}
+
+/* Text of any size, as h5py writes it. HDF5 follows its address unseen. */
+static bool read_variable(hid_t attribute, hid_t type, char out[SLCI_MODEL_TEXT_BYTES]) {
+    char *value = NULL;
+    const bool is_read = slci_h5_attribute_is_sound(attribute) &&
+                         H5Aread(attribute, type, &value) >= 0 && value != NULL;
+    const bool fits = is_read && strlen(value) < SLCI_MODEL_TEXT_BYTES;
+    if (fits) {
+        memcpy(out, value, strlen(value) + 1);
+    }
+    (void)H5free_memory(value);
+    return fits;
+}
+
 static bool h5_model_text(slci_model_file *file, const char *name,
                           char out[SLCI_MODEL_TEXT_BYTES]) {
     char text[SLCI_MODEL_TEXT_BYTES] = "";
     slci_h5_lock();
     const hid_t attribute = open_attribute((const h5_model *)file, name);
     const hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
-    const bool is_text = type >= 0 && H5Tget_class(type) == H5T_STRING &&
-                         H5Tis_variable_str(type) == 0 && H5Tget_size(type) < sizeof text &&
-                         is_single_value(attribute) && H5Aread(attribute, type, text) >= 0;
+    const bool is_single =
+        type >= 0 && H5Tget_class(type) == H5T_STRING && is_single_value(attribute);
+    const bool is_text =
+        is_single && (H5Tis_variable_str(type) > 0 ? read_variable(attribute, type, text)
+                                                   : read_fixed(attribute, type, text));
     (void)H5Tclose(type);
     (void)H5Aclose(attribute);
     slci_h5_unlock();

@@ -1,5 +1,7 @@
 /* Model images: where pixels lie, what they are worth, and what is refused. FITS files are written byte
  * by byte, HDF5 pictures by Sluice's own writer. */
+#include <hdf5.h>
+
 #include "tests/support/test_fits.h"
 #include "tests/support/test_near.h"
 #include "tests/support/test_uvh5.h"
@@ -305,6 +307,33 @@ static void reads_pictures_of_its_own(void **state) {
     slc_source_destroy(source);
 }
 
+/* What h5py makes of a text. */
+static void set_unit(const char *path, const char *unit) {
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    const hid_t set = H5Dopen2(file, "/image", H5P_DEFAULT);
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    const hid_t space = H5Screate(H5S_SCALAR);
+    assert_true(H5Tset_size(type, H5T_VARIABLE) >= 0 && H5Adelete(set, "BUNIT") >= 0);
+    const hid_t attribute = H5Acreate2(set, "BUNIT", type, space, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Awrite(attribute, type, &unit) >= 0);
+    assert_true(H5Aclose(attribute) >= 0 && H5Sclose(space) >= 0 && H5Tclose(type) >= 0);
+    assert_true(H5Dclose(set) >= 0 && H5Fclose(file) >= 0);
+}
+
+static void text_of_variable_length_is_read(void **state) {
+    const test_place *place = *state;
+    char path[TEST_PATH_BYTES];
+    slc_source *source = NULL;
+    const slc_image_meta meta = picture();
+    test_join(place->directory, "variable.h5", path);
+    TEST_OK(slc_image_file_write(path, &meta, values, false, NULL));
+    set_unit(path, "Jy/pixel");
+    TEST_OK(slc_model_open(path, NULL, &source));
+    slc_source_destroy(source);
+    set_unit(path, "K");
+    TEST_FAILS(slc_model_open(path, NULL, &source), SLC_ERROR_UNSUPPORTED, "BUNIT is 'K'");
+}
+
 static void other_hdf5_files_are_refused(void **state) {
     const test_place *place = *state;
     char path[TEST_PATH_BYTES];
@@ -350,6 +379,7 @@ int main(void) {
         CASE(other_long_axes_are_refused),
         CASE(damage_is_refused),
         CASE(reads_pictures_of_its_own),
+        CASE(text_of_variable_length_is_read),
         CASE(other_hdf5_files_are_refused),
         CASE(kinds_are_told_by_content),
     };
