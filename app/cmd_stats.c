@@ -286,6 +286,9 @@ static slc_status deliver(void *context, slc_checkpoint *checkpoint, const void 
     }
     fill_page(arguments, result, names, &arguments->run.page);
     status = slci_run_end(&arguments->run, checkpoint, json);
+    if (status != SLC_OK && !arguments->run.options.dry_run) {
+        status = slci_run_lacks_rest(checkpoint, status);
+    }
 done:
     free(json);
     return status;

@@ -163,19 +163,21 @@ slc_status slci_machine_commit(slci_machine *machine, slc_sink *output) {
     return slc_sink_commit(output);
 }
 
+slc_status slci_run_lacks_rest(const slc_checkpoint *checkpoint, slc_status status) {
+    const char *remedy =
+        checkpoint == NULL ? "" : ", and the same command with --resume writes what is lacking";
+    return SLC_FAIL(status, "%s; the result itself is written%s", slc_status_message(), remedy);
+}
+
 static slc_status deliver(slci_machine *machine, const slc_run_options *options,
                           const void *result) {
     if (options->deliver != NULL) {
         const slc_status status =
             options->deliver(options->deliver_context, machine->checkpoint, result);
         if (status != SLC_OK) {
-            const char *remedy =
-                machine->checkpoint == NULL
-                    ? ""
-                    : ", and the same command with --resume writes what is lacking";
-            return options->dry_run ? status
-                                    : SLC_FAIL(status, "%s; the result itself is written%s",
-                                               slc_status_message(), remedy);
+            return options->dry_run || machine->delivers_result
+                       ? status
+                       : slci_run_lacks_rest(machine->checkpoint, status);
         }
     }
     return slc_checkpoint_finish(machine->checkpoint);

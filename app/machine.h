@@ -25,6 +25,7 @@ typedef struct slci_machine {
     slc_budget *budget; /* of vram_bytes and ram_bytes */
     slc_device_limits limits;
     slc_checkpoint *checkpoint; /* not yet begun; NULL: none is wanted, or --ram forbids it */
+    bool delivers_result;       /* there is no output but what run.deliver makes of the result */
     bool trace_is_share;        /* trace_bytes grow with --ram */
     int64_t trace_bytes;        /* reserved, or missing */
     int64_t missing_bytes; /* of host memory that the run cannot do without and --ram does not */
@@ -80,6 +81,10 @@ bool slci_machine_is_complete(const slci_machine *machine, const char *const *pa
 
 /* Gives the one output of a job its name. */
 SLC_MUST_USE slc_status slci_machine_commit(slci_machine *machine, slc_sink *output);
+
+/* Of a failure beside the result: says that the result is written, and what --resume does. Returns
+ * `status`. */
+SLC_MUST_USE slc_status slci_run_lacks_rest(const slc_checkpoint *checkpoint, slc_status status);
 
 /* The end of a run that gave `status`: delivers the result, and removes the checkpoint. Returns what
  * the run is to return. */

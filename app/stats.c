@@ -368,6 +368,7 @@ slc_status slc_stats_run(const slc_stats_options *options, slc_stats_result *res
     job->options = options;
     const slc_status ran = run_job(job);
     job->result.total_seconds = 1e-9 * (double)(slc_clock_ns() - begin_ns);
+    job->machine.delivers_result = true;
     const slc_status status = slci_machine_finish(&job->machine, &options->run, &job->result, ran);
     if (status == SLC_OK) {
         *result = job->result;

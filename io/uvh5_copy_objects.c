@@ -54,9 +54,6 @@ static slc_status copy_groups(slci_uvh5_copy *copy, slci_h5_object_copy *objects
     if (objects == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory to copy it", copy->options.in_path);
     }
-    if (!slci_h5_object_check(from[0], ".") || !slci_h5_object_check(from[0], "Data")) {
-        return slci_h5_output_fail(copy->output, "the groups / and /Data");
-    }
     for (int k = 0; k < 2; k++) {
         if (from[k] < 0 || to[k] < 0 || !slci_h5_object_copy_note(objects, from[k], to[k])) {
             return slci_h5_output_fail(copy->output, k == 0 ? "group /" : "group /Data");
@@ -69,6 +66,9 @@ static slc_status copy_groups(slci_uvh5_copy *copy, slci_h5_object_copy *objects
 slc_status slci_uvh5_copy_objects(slci_uvh5_copy *copy, hid_t *data_group) {
     const hid_t input = (hid_t)copy->input;
     const hid_t output = slci_h5_output_file(copy->output);
+    if (!slci_h5_object_check(input, "/") || !slci_h5_object_check(input, "/Data")) {
+        return slci_h5_output_fail(copy->output, "the groups / and /Data");
+    }
     const slci_h5_object_copy_options options = {.output = copy->output, .follows_external = true};
     slci_h5_object_copy *objects = slci_h5_object_copy_create(&options);
     const hid_t list = slci_h5_plist(H5P_GROUP_CREATE);

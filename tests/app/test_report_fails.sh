@@ -78,4 +78,12 @@ accepts '' "${stats[@]}" --stats one --trace two --report beside --resume
 check "stats: one beside the results is missing" test -s one -a -s two -a -s beside
 check "the statistics of the run that resumed" grep -q '"resumed": true' one
 
+# Nothing is said to be written of results that were not printed.
+code=0
+"$program" "${stats[@]}" >/dev/full 2>.err || code=$?
+check "stats that cannot be printed: exit code $code, expected 5" test "$code" -eq 5
+check "stats that cannot be printed: $(cat .err)" grep -q 'cannot write' .err
+check "stats that were not printed are said to be" bash -c '! grep -q "is written" .err'
+rm -f k k.journal
+
 verdict
