@@ -30,7 +30,8 @@ if(SLUICE_SANITIZE)
 endif()
 
 # Tests that open every device of the machine: without a card they cover the host device alone.
-set(SLUICE_EVERY_DEVICE test_core_array test_kernels_permute_job test_core_device test_kernels_direct_bits
+set(SLUICE_EVERY_DEVICE test_core_array test_kernels_permute_job test_core_device test_core_device_events
+    test_ooc_stopwatch test_kernels_direct_bits
     test_app_image_budget test_app_gather example_02_own_kernel example_03_mapped)
 
 # Tests of what has threads: the core, the engine, reading, and the imaging job on one and several threads
@@ -40,7 +41,7 @@ set(SLUICE_THREADED
 set(SLUICE_NOT_THREADED "^test_ooc_plan|^test_core_copy_plan$")
 
 # What takes longest begins first, so that it does not go on alone when all else has ended.
-set(SLUICE_LONG "^lint_tidy|_slow$|_fault|^test_app_(interop_stats_numpy|cases|image|program)|^test_ooc_probe$")
+set(SLUICE_LONG "^lint_tidy|_slow$|_fault|^test_app_(interop_stats_numpy|cases|image|program|smallest_budgets)|^test_ooc_probe$")
 
 function(sluice_set_test_properties test stem)
     set(seconds 120)

@@ -33,17 +33,20 @@ typedef struct filter_entry {
 
 /* The caller frees the values, on failure too. */
 static bool read_filter(hid_t list, int k, filter_entry *out) {
+    unsigned flags = 0;
+    size_t n_values = 0;
     *out = (filter_entry){0};
-    if (H5Pget_filter2(list, (unsigned)k, &out->flags, &out->n_values, NULL, 0, NULL, NULL) < 0) {
+    if (H5Pget_filter2(list, (unsigned)k, &flags, &n_values, NULL, 0, NULL, NULL) < 0) {
         return false;
     }
-    out->values = calloc(out->n_values + 1, sizeof *out->values);
+    out->values = calloc(n_values + 1, sizeof *out->values);
     if (out->values == NULL) {
         slci_h5_reason_push_no_memory(no_memory);
         return false;
     }
-    out->id =
-        H5Pget_filter2(list, (unsigned)k, &out->flags, &out->n_values, out->values, 0, NULL, NULL);
+    out->id = H5Pget_filter2(list, (unsigned)k, &flags, &n_values, out->values, 0, NULL, NULL);
+    out->flags = flags;
+    out->n_values = n_values;
     return out->id >= 0;
 }
 

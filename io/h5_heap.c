@@ -95,7 +95,8 @@ static bool grow(heap_check *check, collection *self, int64_t number) {
     if (number < self->n_numbers) {
         return true;
     }
-    const int64_t n = slc_min_i64(slc_max_i64(2 * self->n_numbers, number + 1), MOST_OBJECTS);
+    const int64_t wanted = slc_max_i64(2 * self->n_numbers, number + 1);
+    const int64_t n = slc_max_i64(slc_min_i64(wanted, MOST_OBJECTS), 1);
     int64_t *larger = realloc(self->object_bytes, (size_t)n * sizeof *larger);
     if (larger == NULL) {
         check->why = no_memory;

@@ -242,7 +242,7 @@ static bool each_by_index(const stored_set *set, const slci_h5_index *index,
                           slci_h5_visit_chunk *visit, void *context) {
     bool is_ok = true;
     for (int64_t k = 0; k < index->n_chunks && is_ok; k++) {
-        hsize_t origin[SLC_MAX_RANK];
+        hsize_t origin[SLC_MAX_RANK] = {0};
         int64_t rest = k;
         for (int d = index->rank - 1; d >= 0; d--) {
             origin[d] = (hsize_t)(rest % index->grid[d]) * set->chunk[d];

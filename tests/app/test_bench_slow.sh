@@ -65,7 +65,7 @@ result = json.load(open(sys.argv[1]))
 names = [figure["what"] for figure in result["figures"]]
 assert "stats of contiguous, beside reading" in names and "read shuffle+zstd:3" in names, names
 assert not any(name.startswith("repack") or name == "stats of contiguous" for name in names), names
-for what in ("stats beside H5Dread", "what the machine scales to", "stats", "repack"):
+for what in ("stats beside H5Dread", "decoding in caches", "stats", "repack"):
     assert any(reason.startswith(what + ": ") for reason in result["omitted"]), result["omitted"]
 PYTHON
 verdict
