@@ -144,12 +144,9 @@ static slc_status keep_piece(void *argument) {
     return SLC_OK;
 }
 
-/* All parts that the source has cut are in staging. Only now is it known where each row is, which the
- * tier wants; the rows are shared out anew. */
-static void keep_fill(slci_line *line) {
-    slci_run *run = line->group->run;
-    const int64_t n_rows = line->piece[0].end;
-    const int64_t step = slc_max_i64(slc_ceil_div(n_rows, line->n_pieces), 1);
+/* Cuts a fill into runs of rows, no more than `n` of them. */
+static void cut_rows(slci_line *line, int64_t n_rows, int64_t n) {
+    const int64_t step = slc_max_i64(slc_ceil_div(n_rows, n), 1);
     line->n_pieces = (int)slc_max_i64(slc_ceil_div(n_rows, step), 1);
     line->n_unread = line->n_pieces;
     for (int p = 0; p < line->n_pieces; p++) {
@@ -158,6 +155,13 @@ static void keep_fill(slci_line *line) {
                                       .end = slc_min_i64((p + 1) * step, n_rows),
                                       .part = -1};
     }
+}
+
+/* All parts that the source has cut are in staging. Only now is it known where each row is, which the
+ * tier wants; the rows are shared out anew. */
+static void keep_fill(slci_line *line) {
+    slci_run *run = line->group->run;
+    cut_rows(line, line->piece[0].end, line->n_pieces);
     slc_status status = SLC_OK;
     for (int p = 0, n = line->n_pieces; p < n && status == SLC_OK; p++) {
         status = slc_pool_submit(run->options->pool, run->reads, keep_piece, &line->piece[p]);
@@ -217,17 +221,14 @@ static void cut_fill(slci_line *line) {
     n_pieces = slc_min_i64(n_pieces, bytes / SMALLEST_PIECE_BYTES);
     n_pieces = has_parts ? n_pieces : slc_min_i64(n_pieces, n_rows);
     n_pieces = has_parts || is_divisible ? slc_max_i64(n_pieces, 1) : 1;
-    const int64_t step = slc_max_i64(slc_ceil_div(n_rows, n_pieces), 1);
-    line->n_pieces = (int)(has_parts ? n_pieces : slc_max_i64(slc_ceil_div(n_rows, step), 1));
+    if (!has_parts || n_pieces < 2) {
+        cut_rows(line, n_rows, n_pieces);
+        return;
+    }
+    line->n_pieces = (int)n_pieces;
     line->n_unread = line->n_pieces;
-    const bool is_cut_by_source = has_parts && n_pieces > 1;
     for (int p = 0; p < line->n_pieces; p++) {
         line->piece[p] = (slci_piece){.line = line, .end = n_rows, .part = p};
-        if (!is_cut_by_source) {
-            line->piece[p].part = -1;
-            line->piece[p].begin = p * step;
-            line->piece[p].end = slc_min_i64((p + 1) * step, n_rows);
-        }
     }
 }
 

@@ -7,7 +7,7 @@
 
 #include "io/h5_file.h"
 #include "io/h5_reason.h"
-#include "tests/support/test_support.h"
+#include "tests/support/test_uvh5.h"
 
 enum { MOST_BYTES = 65536, COLLECTION_BYTES = 4096, LOOKED_AT = 120 };
 
@@ -15,12 +15,6 @@ typedef struct record {
     int number;
     const char *text;
 } record;
-
-static hid_t text_type(void) {
-    const hid_t type = H5Tcopy(H5T_C_S1);
-    assert_true(H5Tset_size(type, H5T_VARIABLE) >= 0);
-    return type;
-}
 
 static void put(hid_t object, const char *name, hid_t type, hsize_t n, const void *values) {
     const hid_t space = H5Screate_simple(1, &n, NULL);
@@ -41,7 +35,7 @@ static void make_file(const char *path) {
     const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t group = H5Gcreate2(file, "/g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t space = H5Screate_simple(1, &n, NULL);
-    const hid_t text = text_type();
+    const hid_t text = test_h5_text();
     const hid_t set = H5Dcreate2(group, "x", text, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     assert_true(H5Dwrite(set, text, H5S_ALL, H5S_ALL, H5P_DEFAULT, (const void *)texts) >= 0);
     assert_true(H5Rcreate(&reference, file, "/g/x", H5R_OBJECT, -1) >= 0);
@@ -49,8 +43,8 @@ static void make_file(const char *path) {
     const hid_t compound = H5Tcreate(H5T_COMPOUND, sizeof(record));
     assert_true(H5Tinsert(compound, "number", HOFFSET(record, number), H5T_NATIVE_INT) >= 0);
     assert_true(H5Tinsert(compound, "text", HOFFSET(record, text), text) >= 0);
-    put(set, "text", text_type(), 1, (const void *)texts);
-    put(set, "texts", text_type(), 3, (const void *)texts);
+    put(set, "text", test_h5_text(), 1, (const void *)texts);
+    put(set, "texts", test_h5_text(), 3, (const void *)texts);
     put(set, "lists", H5Tvlen_create(H5T_NATIVE_INT), 2, lists);
     put(set, "references", H5Tvlen_create(H5T_STD_REF_OBJ), 1, &references);
     put(set, "records", compound, 2, records);
@@ -197,7 +191,7 @@ static void nothing_stored_is_sound(void **state) {
     const hsize_t n = 3;
     const hid_t file = H5Fcreate(self->in, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t space = H5Screate_simple(1, &n, NULL);
-    const hid_t text = text_type();
+    const hid_t text = test_h5_text();
     const hid_t set = H5Dcreate2(file, "x", text, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     assert_true(H5Dclose(set) >= 0);
     const hid_t numbers =

@@ -16,12 +16,6 @@ typedef struct record {
     const char *text;
 } record;
 
-static hid_t text_type(void) {
-    const hid_t type = H5Tcopy(H5T_C_S1);
-    assert_true(H5Tset_size(type, H5T_VARIABLE) >= 0);
-    return type;
-}
-
 /* Closes type and list. */
 static void put(hid_t group, const char *name, hid_t type, hsize_t n, hid_t list,
                 const void *values) {
@@ -74,7 +68,7 @@ static void put_sparse(hid_t group) {
 }
 
 static hid_t record_type(void) {
-    const hid_t text = text_type();
+    const hid_t text = test_h5_text();
     const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(record));
     assert_true(H5Tinsert(type, "number", HOFFSET(record, number), H5T_NATIVE_INT) >= 0);
     assert_true(H5Tinsert(type, "text", HOFFSET(record, text), text) >= 0);
@@ -93,7 +87,7 @@ static hid_t answer_type(void) {
 static void put_attribute(hid_t object) {
     const char *const text = "Jy";
     const hsize_t n = 1;
-    const hid_t type = text_type();
+    const hid_t type = test_h5_text();
     const hid_t space = H5Screate_simple(1, &n, NULL);
     const hid_t attribute = H5Acreate2(object, "units", type, space, H5P_DEFAULT, H5P_DEFAULT);
     assert_true(H5Awrite(attribute, type, (const void *)&text) >= 0);
@@ -127,7 +121,7 @@ static void make_file(const char *path) {
     put(group, "small", H5Tcopy(H5T_NATIVE_DOUBLE), 3, compact(), values);
     put(group, "none", H5Tcopy(H5T_NATIVE_INT), 0, H5P_DEFAULT, NULL);
     put(group, "unwritten", H5Tcopy(H5T_NATIVE_INT), N, H5P_DEFAULT, NULL);
-    put(group, "texts", text_type(), 3, H5P_DEFAULT, (const void *)texts);
+    put(group, "texts", test_h5_text(), 3, H5P_DEFAULT, (const void *)texts);
     put(group, "records", record_type(), 2, H5P_DEFAULT, records);
     put(deeper, "answers", answer_type(), 4, H5P_DEFAULT, answers);
     put_sparse(deeper);
@@ -210,7 +204,7 @@ static void expect_texts(hid_t file) {
     record records[2] = {{0, NULL}};
     char *texts[3] = {NULL};
     const hsize_t n[2] = {3, 2};
-    const hid_t text = text_type();
+    const hid_t text = test_h5_text();
     const hid_t compound = record_type();
     const hid_t spaces[2] = {H5Screate_simple(1, &n[0], NULL), H5Screate_simple(1, &n[1], NULL)};
     const hid_t a = H5Dopen2(file, "/g/texts", H5P_DEFAULT);

@@ -195,15 +195,16 @@ static void cycles_shorter_than_the_ring(void **state) {
     test_bench_close(&self);
 }
 
+static const setting large = {.extent = {1500, 1600, 16},
+                              .tile = {600, 800, 8},
+                              .max_slots = 2,
+                              .keep_outer = 2,
+                              .keep_inner = 1};
+
 /* Tiles of a MiB and more are copied, and read where the source allows it, in several pieces. */
 static void large_tiles_are_cut_into_pieces(void **state) {
     test_bench self;
     test_bench_open(state, &self);
-    const setting large = {.extent = {1500, 1600, 16},
-                           .tile = {600, 800, 8},
-                           .max_slots = 2,
-                           .keep_outer = 2,
-                           .keep_inner = 1};
     int64_t n_reads = 0;
     run_setting(&self, &large, &n_reads);
     /* Row tiles 0 and 1 of a have 3.8 MB, tile 2 has 1.9 MB: each is read in three pieces, for as many
@@ -234,11 +235,6 @@ static slc_status read_some_rows(slc_source *source, const slc_box *box, void *c
 static void tiles_cut_by_their_source_are_kept(void **state) {
     test_bench self;
     test_bench_open(state, &self);
-    const setting large = {.extent = {1500, 1600, 16},
-                           .tile = {600, 800, 8},
-                           .max_slots = 2,
-                           .keep_outer = 2,
-                           .keep_inner = 1};
     test_bound_job bound;
     bind_setting(&large, NULL, &bound);
     assert_int_equal(bound.bindings[0].source->shared_rank, 2);

@@ -91,6 +91,12 @@ void test_h5_rename(const char *path, const char *from, const char *to) {
     H5Fclose(file);
 }
 
+hid_t test_h5_text(void) {
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    assert_true(H5Tset_size(type, H5T_VARIABLE) >= 0);
+    return type;
+}
+
 hid_t test_h5_complex(hid_t part, const char *first, const char *second) {
     const size_t bytes = H5Tget_size(part);
     const hid_t type = H5Tcreate(H5T_COMPOUND, 2 * bytes);

@@ -37,6 +37,9 @@ void test_h5_rename(const char *path, const char *from, const char *to);
 /* A compound of two members of one type. The caller closes it. */
 hid_t test_h5_complex(hid_t part, const char *first, const char *second);
 
+/* The type of texts of any length, which the caller closes. */
+hid_t test_h5_text(void);
+
 /* A whole visibility set in memory. */
 typedef struct test_vis {
     int64_t n_rows, n_channels;
