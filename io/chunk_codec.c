@@ -14,6 +14,7 @@
 
 #include "core/checked.h"
 #include "core/print.h"
+#include "io/chunk_planes.h"
 #include "io/chunk_stage.h"
 
 #define CHECKSUM_BYTES 4
@@ -272,6 +273,7 @@ static slc_status undo_all(walk *chunk) {
             SLC_TRY(undo(chunk, k));
         }
     }
+    slci_chunk_planes_get()->settle();
     return SLC_OK;
 }
 

@@ -4,6 +4,7 @@
  *     const slci_chunk_planes *planes = slci_chunk_planes_get();
  *     planes->from_bits(bits, n, element_bytes, bytes);
  *     planes->to_elements(bytes, n, element_bytes, elements, n);
+ *     planes->settle();                        before another thread looks at them
  */
 #ifndef SLC_IO_CHUNK_PLANES_H
 #define SLC_IO_CHUNK_PLANES_H
@@ -23,9 +24,11 @@ typedef struct slci_chunk_planes {
     void (*from_bits)(const unsigned char *in, int64_t n, int64_t element_bytes,
                       unsigned char *out);
     /* Of planes of n bytes, the first `count` elements: byte b · n + k goes to byte
-     * k · element_bytes + b. */
+     * k · element_bytes + b. Stores may pass the caches by. */
     void (*to_elements)(const unsigned char *in, int64_t n, int64_t element_bytes,
                         unsigned char *out, int64_t count);
+    /* What this thread has stored so becomes visible to others before whatever it stores next. */
+    void (*settle)(void);
 } slci_chunk_planes;
 
 extern const slci_chunk_planes slci_chunk_planes_avx2;

@@ -1,5 +1,6 @@
 /* The loops of io/chunk_planes.h, included once by each instruction set's file, which has said how
- * many lanes a vector has.
+ * many lanes a vector has and how one is stored past the caches: store_past(lane, out), of a lane to an
+ * aligned place, and settle.
  *
  * Up to 8 planes are taken together, 16 elements of each as one lane. 64 elements are done at a
  * time, which is a whole cache line of each plane: planes a power of two apart share cache sets. */
@@ -17,6 +18,24 @@ SLCI_VECTOR_INLINE void store_lane(const slci_bytes *v, int n, int lane, unsigne
     for (int64_t k = 0; k < n; k++) {
         memcpy(out + ((int64_t)lane * n + k) * SLCI_LANE,
                (const unsigned char *)&v[k] + lane * SLCI_LANE, SLCI_LANE);
+    }
+}
+
+/* The same past the caches: decoded elements are more than those hold, and a store into a cache reads
+ * the line first. */
+SLCI_VECTOR_INLINE void store_lane_past(const slci_bytes *v, int n, int lane, unsigned char *out) {
+#pragma GCC unroll 8
+    for (int64_t k = 0; k < n; k++) {
+        store_past((const unsigned char *)&v[k] + lane * SLCI_LANE,
+                   out + ((int64_t)lane * n + k) * SLCI_LANE);
+    }
+}
+
+/* n vectors are whole lines of the caches, if they begin with one. */
+SLCI_VECTOR_INLINE void store_lines(const slci_bytes *v, int n, unsigned char *out) {
+#pragma GCC unroll 2
+    for (int lane = 0; lane < SLCI_VECTOR_LANES; lane++) {
+        store_lane_past(v, n, lane, out);
     }
 }
 
@@ -39,6 +58,10 @@ SLCI_VECTOR_INLINE void gather(const unsigned char *in, int64_t plane, int width
         v[k] = slci_vector_load(in + k * plane);
     }
     slci_vector_transpose(v, width);
+    if (stride == width && (uintptr_t)out % LINE == 0 && width * SLCI_VECTOR % LINE == 0) {
+        store_lines(v, width, out);
+        return;
+    }
     if (stride == width) {
         store(v, width, out);
         return;
