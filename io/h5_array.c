@@ -139,7 +139,9 @@ static slc_status open_array(h5_array *array, const slc_h5_array_options *option
     }
     SLC_TRY(slci_file_stamp_get(options->path, &array->stamp));
     SLC_TRY(slci_h5_open(options->path, options->log, &array->file));
-    if (slci_h5_find(array->file, name) != SLCI_H5_DATASET) {
+    slci_h5_kind kind = SLCI_H5_ABSENT;
+    SLC_TRY(slci_h5_find(array->file, array->path, name, &kind));
+    if (kind != SLCI_H5_DATASET) {
         return slci_h5_array_missing(array->file, options->path, name);
     }
     SLC_TRY(slci_h5_dataset_open(array->file, array->path, name, &array->set));

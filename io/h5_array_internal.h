@@ -60,6 +60,10 @@ slci_chunk_sink_options slci_h5_chunk_options(const slc_h5_array_output *output)
 SLC_MUST_USE slc_status slci_h5_template_filter(const char *path, const char *dataset,
                                                 slc_h5_filter *out);
 
+/* Of a settled output: what the elements that it takes take in the template, where they are of the same
+ * type and go through the same filters; 0 where that is not known. */
+SLC_MUST_USE slc_status slci_h5_template_stored(const slc_h5_array_output *output, int64_t *out);
+
 /* What the template's elements are. */
 SLC_MUST_USE slc_status slci_h5_template_element(const slc_h5_array_output *output,
                                                  slci_element *out);

@@ -6,6 +6,7 @@
 
 #include "core/spelling.h"
 #include "io/h5_array_internal.h"
+#include "io/h5_object_check.h"
 
 #define MOST_LINKS 4096
 #define N_NEAREST 3
@@ -58,10 +59,16 @@ static void keep(search *found, const char *name) {
     (void)snprintf(found->nearest[at], sizeof found->nearest[at], "%s", name);
 }
 
+/* HDF5 goes on into a group after this has seen it. */
 static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void *context) {
-    (void)info;
     search *found = context;
     H5O_info_t object;
+    const bool is_sound = info->type == H5L_TYPE_HARD
+                              ? slci_h5_object_check_at(group, info->u.address, name)
+                              : slci_h5_object_check_way(group, name);
+    if (!is_sound) {
+        return 1;
+    }
     if (H5Oget_info_by_name2(group, name, &object, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
         object.type == H5O_TYPE_DATASET) {
         char absolute[SLCI_H5_NAME_BYTES];
@@ -74,7 +81,8 @@ static herr_t visit(hid_t group, const char *name, const H5L_info_t *info, void 
 }
 
 slc_status slci_h5_array_missing(slci_h5_id file, const char *path, const char *name) {
-    const slci_h5_kind kind = slci_h5_find(file, name);
+    slci_h5_kind kind = SLCI_H5_ABSENT;
+    SLC_TRY(slci_h5_find(file, path, name, &kind));
     search found = {.name = name};
     char list[N_NEAREST * (SLCI_H5_NAME_BYTES + 2) + 1] = "";
     slci_h5_lock();

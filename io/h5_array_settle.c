@@ -1,5 +1,6 @@
 /* What a dataset that is to be written will be: everything that was left open settled, and all of it
  * checked, before anything is made. */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/checked.h"
@@ -53,6 +54,24 @@ static slc_status check_chunk(const slc_h5_array_output *output) {
     return SLC_OK;
 }
 
+/* For a dataset that is too large, however that was found: what it is made of, since the shape of a
+ * damaged one is anything. */
+static slc_status name_origin(const slc_h5_array_output *output, slc_status status) {
+    char shape[SLC_MAX_RANK * 24] = "";
+    size_t used = 0;
+    for (int d = 0; d < output->layout.rank; d++) {
+        used += (size_t)snprintf(shape + used, sizeof shape - used, "%s%lld", d > 0 ? ", " : "",
+                                 (long long)output->layout.shape[d]);
+    }
+    return output->template_path == NULL
+               ? SLC_FAIL(status, "%s; its shape is (%s)", slc_status_message(), shape)
+               : SLC_FAIL(status,
+                          "%s; its shape is (%s), as it comes of %s:%s; if that is not what the "
+                          "input should have, copy that file again",
+                          slc_status_message(), shape, output->template_path,
+                          output->template_dataset);
+}
+
 /* The chunks of the grid: 1 without chunks. Before anything else is made of them, since the memory for
  * so many is counted in 63 bits. */
 static slc_status count_chunks(const slc_h5_array_output *output, int64_t *out) {
@@ -65,10 +84,12 @@ static slc_status count_chunks(const slc_h5_array_output *output, int64_t *out) 
         fits = fits && slc_checked_mul(n_chunks, in_chunks, &n_chunks);
     }
     if (!fits || n_chunks > MOST_CHUNKS) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "%s:%s: it would have %s%lld chunks, at most %lld work; choose larger ones",
-                        output->path, output->dataset, fits ? "" : "more than ",
-                        (long long)(fits ? n_chunks : INT64_MAX), (long long)MOST_CHUNKS);
+        return name_origin(
+            output, SLC_FAIL(SLC_ERROR_ARGUMENT,
+                             "%s:%s: it would have %s%lld chunks, at most %lld work; choose larger "
+                             "ones",
+                             output->path, output->dataset, fits ? "" : "more than ",
+                             (long long)(fits ? n_chunks : INT64_MAX), (long long)MOST_CHUNKS));
     }
     *out = n_chunks;
     return SLC_OK;
@@ -101,8 +122,9 @@ static slc_status check_layout(slci_h5_settled *settled) {
         const int64_t extent =
             is_chunked ? slc_round_up(layout->shape[d], output->chunk[d]) : layout->shape[d];
         if (!slc_checked_mul(bytes, extent, &bytes) || bytes > INT64_MAX / 4) {
-            return SLC_FAIL(SLC_ERROR_ARGUMENT, "%s:%s: the size in bytes does not fit 63 bits",
-                            output->path, output->dataset);
+            return name_origin(output, SLC_FAIL(SLC_ERROR_ARGUMENT,
+                                                "%s:%s: the size in bytes does not fit 63 bits",
+                                                output->path, output->dataset));
         }
     }
     settled->n_chunks = n_chunks;
@@ -218,8 +240,30 @@ slc_status slci_h5_settle(const slc_h5_array_output *output, slci_h5_settled *ou
     return SLC_OK;
 }
 
+/* What a filter leaves of the elements nobody knows, but the same filter leaves no less than half
+ * of what it left of the same elements in other chunks. */
+static slc_status check_expected(const slci_h5_settled *settled) {
+    const slc_h5_array_output *output = &settled->output;
+    int64_t stored_bytes = 0;
+    SLC_TRY(slci_h5_template_stored(output, &stored_bytes));
+    if (stored_bytes == 0) {
+        return SLC_OK;
+    }
+    const slc_status status =
+        slc_outfile_check(output->path, output->overwrite, settled->file_bytes + stored_bytes / 2);
+    return status != SLC_ERROR_OUTPUT
+               ? status
+               : SLC_FAIL(status, "%s; that is half of what the same elements take in %s:%s",
+                          slc_status_message(), output->template_path, output->template_dataset);
+}
+
 slc_status slc_h5_array_check(const slc_h5_array_output *output) {
     slci_h5_settled settled;
     SLC_TRY(slci_h5_settle(output, &settled));
-    return slc_outfile_check(output->path, output->overwrite, settled.file_bytes);
+    SLC_TRY(slc_outfile_check(output->path, output->overwrite, 0)); /* all but the room for it */
+    const slc_status status =
+        slc_outfile_check(output->path, output->overwrite, settled.file_bytes);
+    return status == SLC_OK             ? check_expected(&settled)
+           : status == SLC_ERROR_OUTPUT ? name_origin(output, status)
+                                        : status;
 }

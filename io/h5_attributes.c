@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/h5_detached.h"
 #include "io/h5_heap.h"
 #include "io/h5_reason.h"
 
@@ -60,11 +61,11 @@ static herr_t copy_attribute(hid_t object, const char *name, const H5A_info_t *i
         return 0;
     }
     const hid_t from = H5Aopen(object, name, H5P_DEFAULT);
-    const hid_t type = from < 0 ? -1 : H5Aget_type(from);
-    const hid_t space = from < 0 ? -1 : H5Aget_space(from);
+    const hid_t type = from < 0 ? -1 : slci_h5_detached_type(H5Aget_type(from));
+    const hid_t space = type < 0 ? -1 : slci_h5_detached_space(H5Aget_space(from));
     hid_t to = -1;
-    const bool is_left_out = type >= 0 && H5Tdetect_class(type, H5T_REFERENCE) > 0;
-    if (type >= 0 && space >= 0 && !is_left_out && slci_h5_attribute_is_sound(from)) {
+    const bool is_left_out = space >= 0 && H5Tdetect_class(type, H5T_REFERENCE) > 0;
+    if (space >= 0 && !is_left_out && slci_h5_attribute_is_sound(from)) {
         to = H5Acreate2(call->to, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
         slci_h5_reason_blame_output(to >= 0);
     }

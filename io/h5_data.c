@@ -10,7 +10,6 @@
 #include "core/checked.h"
 #include "io/h5_chunks.h"
 #include "io/h5_object_check.h"
-#include "io/h5_reason.h"
 
 /* Slots of the chunk cache's hash table for each chunk that fits; the library's manual advises ten to
  * a hundred. */
@@ -18,29 +17,41 @@
 #define CACHE_SLOTS_MIN 521
 #define CACHE_SLOTS_MAX 1000003
 
-slci_h5_kind slci_h5_find(slci_h5_id file, const char *name) {
+/* With the lock, and the way to it looked at. */
+static slci_h5_kind kind_of(hid_t file, const char *name) {
+    H5O_info_t info = {.type = H5O_TYPE_UNKNOWN};
+    if (H5Lexists(file, name, H5P_DEFAULT) <= 0 ||
+        H5Oexists_by_name(file, name, H5P_DEFAULT) <= 0) {
+        return SLCI_H5_ABSENT;
+    }
+    const bool is_known = H5Oget_info_by_name2(file, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0;
+    return is_known && info.type == H5O_TYPE_GROUP     ? SLCI_H5_GROUP
+           : is_known && info.type == H5O_TYPE_DATASET ? SLCI_H5_DATASET
+                                                       : SLCI_H5_OTHER;
+}
+
+slc_status slci_h5_find(slci_h5_id file, const char *path, const char *name, slci_h5_kind *out) {
     slci_h5_kind kind = SLCI_H5_ABSENT;
     slci_h5_lock();
-    if (H5Lexists((hid_t)file, name, H5P_DEFAULT) > 0 &&
-        H5Oexists_by_name((hid_t)file, name, H5P_DEFAULT) > 0) {
-        H5O_info_t info = {.type = H5O_TYPE_UNKNOWN};
-        const bool is_known =
-            H5Oget_info_by_name2((hid_t)file, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0;
-        kind = is_known && info.type == H5O_TYPE_GROUP     ? SLCI_H5_GROUP
-               : is_known && info.type == H5O_TYPE_DATASET ? SLCI_H5_DATASET
-                                                           : SLCI_H5_OTHER;
+    const bool is_sound = slci_h5_object_check_way((hid_t)file, name);
+    const slc_status status = is_sound ? SLC_OK : slci_h5_header_fail(path, name);
+    if (is_sound) {
+        kind = kind_of((hid_t)file, name);
     }
     slci_h5_unlock();
-    return kind;
+    SLC_TRY(status);
+    *out = kind;
+    return SLC_OK;
 }
 
 static slc_status read_shape(slci_h5_dataset *dataset) {
     const hid_t space = H5Dget_space((hid_t)dataset->id);
     const int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
     hsize_t shape[H5S_MAX_RANK] = {0};
+    hsize_t limits[H5S_MAX_RANK] = {0};
     slc_status status = SLC_OK;
     int64_t count = dataset->type.bytes;
-    if (rank < 0 || H5Sget_simple_extent_dims(space, shape, NULL) < 0) {
+    if (rank < 0 || H5Sget_simple_extent_dims(space, shape, limits) < 0) {
         status = SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: the shape cannot be read",
                           dataset->path, dataset->name);
     } else if (rank > SLC_MAX_RANK) {
@@ -50,7 +61,13 @@ static slc_status read_shape(slci_h5_dataset *dataset) {
     }
     dataset->is_null = space >= 0 && H5Sget_simple_extent_type(space) == H5S_NULL;
     for (int d = 0; status == SLC_OK && d < rank; d++) {
-        if (shape[d] > INT64_MAX || !slc_checked_mul(count, (int64_t)shape[d], &count)) {
+        if (shape[d] > limits[d]) { /* an unlimited one has the largest number */
+            status =
+                SLC_FAIL(SLC_ERROR_INPUT,
+                         "%s: dataset %s: dimension %d has %" PRIu64 " elements, but may grow "
+                         "to %" PRIu64 " only: damaged data; copy the file again",
+                         dataset->path, dataset->name, d, (uint64_t)shape[d], (uint64_t)limits[d]);
+        } else if (shape[d] > INT64_MAX || !slc_checked_mul(count, (int64_t)shape[d], &count)) {
             status = SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: the shape is past 2^63 bytes",
                               dataset->path, dataset->name);
         }
@@ -73,18 +90,6 @@ static slc_status open_id(slci_h5_id file, slci_h5_dataset *dataset, hid_t acces
     }
     dataset->id = (slci_h5_id)id;
     return SLC_OK;
-}
-
-slc_status slci_h5_check_header(slci_h5_id file, const char *path, const char *name) {
-    char text[SLCI_H5_REASON_BYTES];
-    if (slci_h5_object_check((hid_t)file, name)) {
-        return SLC_OK;
-    }
-    const bool lacks_memory = slci_h5_lacks_memory();
-    slci_h5_error_text(text, sizeof text);
-    return lacks_memory
-               ? SLC_FAIL(SLC_ERROR_MEMORY, "%s: dataset %s: no memory to open it", path, name)
-               : SLC_FAIL(SLC_ERROR_INPUT, "%s", text);
 }
 
 static slc_status open_locked(slci_h5_id file, slci_h5_dataset *dataset) {
@@ -112,7 +117,8 @@ static slc_status open_locked(slci_h5_id file, slci_h5_dataset *dataset) {
 
 slc_status slci_h5_dataset_open(slci_h5_id file, const char *path, const char *name,
                                 slci_h5_dataset *out) {
-    const slci_h5_kind kind = slci_h5_find(file, name);
+    slci_h5_kind kind = SLCI_H5_ABSENT;
+    SLC_TRY(slci_h5_find(file, path, name, &kind));
     if (kind != SLCI_H5_DATASET) {
         return SLC_FAIL(SLC_ERROR_INPUT, "%s: %s is %s", path, name,
                         kind == SLCI_H5_ABSENT ? "missing" : "not a dataset");

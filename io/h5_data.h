@@ -63,7 +63,10 @@ typedef enum slci_h5_kind {
     SLCI_H5_DATASET,
     SLCI_H5_OTHER
 } slci_h5_kind;
-slci_h5_kind slci_h5_find(slci_h5_id file, const char *name);
+
+/* SLC_ERROR_INPUT where a group on the way to it is damaged, SLC_ERROR_MEMORY. */
+SLC_MUST_USE slc_status slci_h5_find(slci_h5_id file, const char *path, const char *name,
+                                     slci_h5_kind *out);
 
 /* SLC_ERROR_INPUT: absent, or not a dataset; SLC_ERROR_UNSUPPORTED: filter, virtual source, rank.
  * `out` is closed with slci_h5_dataset_close, which takes a struct of zeros too. */
@@ -125,10 +128,6 @@ void slci_h5_dataset_describe(const slci_h5_dataset *dataset, slc_vis_dataset *o
 void slci_h5_type_describe(slci_h5_id type, slci_element *element, int *type_class, char *text,
                            size_t capacity);
 SLC_MUST_USE slc_status slci_h5_check_storage(slci_h5_dataset *dataset, slci_h5_id properties);
-
-/* Likewise: whether HDF5 may open an object of a file (io/h5_object_check.h). SLC_ERROR_INPUT,
- * SLC_ERROR_MEMORY. */
-SLC_MUST_USE slc_status slci_h5_check_header(slci_h5_id file, const char *path, const char *name);
 
 #ifdef __cplusplus
 }

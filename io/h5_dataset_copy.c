@@ -3,8 +3,10 @@
  *
  *     chunks of numbers and the like ──▶ as they are stored, whatever their filters
  *     everything else ──▶ read and written in pieces, in the file's own type
- *     references, and what lies in other files ──▶ not at all: the form says where that is
- */
+ *     what lies in other files, or other datasets ──▶ not at all: the form says where that is
+ *
+ * References are addresses in their file, so those within elements become such as lead nowhere, and a
+ * dataset of nothing else stays without values. */
 #include "io/h5_dataset_copy.h"
 
 #include <stdint.h>
@@ -12,9 +14,11 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "io/h5_detached.h"
 #include "io/h5_heap.h"
 #include "io/h5_reason.h"
 #include "io/h5_stored.h"
+#include "io/outfile.h"
 
 /* What is read and written at once. */
 #define PIECE_BYTES ((size_t)1 << 20)
@@ -145,7 +149,7 @@ static hid_t create(hid_t to, hid_t type, hid_t space, hid_t list) {
 
 typedef struct element_copy {
     hid_t from, to, type; /* of both datasets */
-    bool is_variable;
+    bool is_variable, has_references;
     uint32_t edge_mask;   /* of chunks that reach past the end: the filters that they all skip */
     unsigned char *bytes; /* [capacity] */
     size_t capacity;
@@ -181,13 +185,60 @@ static bool copy_chunk(void *context, const slci_h5_stored_chunk *chunk) {
     return is_ok;
 }
 
+static void clear_references(hid_t type, unsigned char *values, size_t n);
+
+static void clear_in_members(hid_t type, unsigned char *values, size_t n) {
+    const int n_members = H5Tget_nmembers(type);
+    const size_t bytes = H5Tget_size(type);
+    for (int k = 0; k < n_members; k++) {
+        const hid_t member = H5Tget_member_type(type, (unsigned)k);
+        const size_t offset = H5Tget_member_offset(type, (unsigned)k);
+        for (size_t i = 0; i < n && H5Tdetect_class(member, H5T_REFERENCE) > 0; i++) {
+            clear_references(member, values + i * bytes + offset, 1);
+        }
+        (void)H5Tclose(member);
+    }
+}
+
+static void clear_in_lists(hid_t element, unsigned char *values, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        hvl_t list;
+        memcpy(&list, values + i * sizeof list, sizeof list);
+        if (list.p != NULL) {
+            clear_references(element, list.p, list.len);
+        }
+    }
+}
+
+/* Elements [n] as they are in memory. Zeros lead nowhere. */
+static void clear_references(hid_t type, unsigned char *values, size_t n) {
+    const H5T_class_t class = H5Tget_class(type);
+    const size_t bytes = H5Tget_size(type);
+    const hid_t inner = class == H5T_ARRAY || class == H5T_VLEN ? H5Tget_super(type) : -1;
+    if (class == H5T_REFERENCE) {
+        memset(values, 0, n * bytes);
+    } else if (class == H5T_COMPOUND) {
+        clear_in_members(type, values, n);
+    } else if (class == H5T_ARRAY) {
+        clear_references(inner, values, n * bytes / H5Tget_size(inner));
+    } else if (class == H5T_VLEN && H5Tdetect_class(inner, H5T_REFERENCE) > 0) {
+        clear_in_lists(inner, values, n);
+    }
+    (void)H5Tclose(inner);
+}
+
 static bool copy_piece(void *context, const slci_h5_region *piece) {
     element_copy *self = context;
-    slci_h5_spaces from;
+    slci_h5_spaces from = {-1, -1};
     slci_h5_spaces to = {-1, -1};
+    const hsize_t n = slci_h5_region_count(piece);
     const bool is_read =
+        make_room(self, (size_t)n * H5Tget_size(self->type)) &&
         slci_h5_region_select(self->from, piece, &from) &&
         H5Dread(self->from, self->type, from.memory, from.file, H5P_DEFAULT, self->bytes) >= 0;
+    if (is_read && self->has_references) {
+        clear_references(self->type, self->bytes, (size_t)n);
+    }
     const bool is_ok =
         is_read && slci_h5_region_select(self->to, piece, &to) &&
         H5Dwrite(self->to, self->type, to.memory, to.file, H5P_DEFAULT, self->bytes) >= 0;
@@ -207,8 +258,7 @@ static bool copy_pieces(element_copy *self) {
     const size_t element_bytes = H5Tget_size(self->type);
     const size_t n =
         element_bytes > 0 && element_bytes < PIECE_BYTES ? PIECE_BYTES / element_bytes : 1;
-    return make_room(self, n * element_bytes) &&
-           (!self->is_variable || slci_h5_dataset_is_sound(self->from)) &&
+    return (!self->is_variable || slci_h5_dataset_is_sound(self->from)) &&
            slci_h5_each_stored(self->from, n, copy_piece, self);
 }
 
@@ -226,11 +276,12 @@ static bool copy_elements(hid_t from, hid_t to, hid_t type, hid_t list) {
     element_copy self = {.from = from,
                          .to = to,
                          .type = type,
-                         .is_variable = slci_h5_is_variable(type)};
+                         .is_variable = slci_h5_is_variable(type),
+                         .has_references = H5Tdetect_class(type, H5T_REFERENCE) > 0};
     const H5D_layout_t layout = H5Pget_layout(list);
     const bool is_elsewhere = layout == H5D_VIRTUAL || H5Pget_external_count(list) > 0;
     bool is_ok = true;
-    if (layout == H5D_CHUNKED && !self.is_variable && H5Tget_class(type) != H5T_REFERENCE) {
+    if (layout == H5D_CHUNKED && !self.is_variable && !self.has_references) {
         is_ok =
             find_edge_mask(list, &self.edge_mask) && slci_h5_each_chunk(from, copy_chunk, &self);
     } else if (!is_elsewhere && H5Tget_class(type) != H5T_REFERENCE) {
@@ -240,16 +291,60 @@ static bool copy_elements(hid_t from, hid_t to, hid_t type, hid_t list) {
     return is_ok;
 }
 
-hid_t slci_h5_dataset_copy(hid_t from, hid_t to) {
-    const hid_t named = H5Dget_type(from);
-    const hid_t type = named < 0 ? -1 : H5Tcopy(named); /* without its name */
-    const hid_t space = type < 0 ? -1 : H5Dget_space(from);
+/* ---- what is told ----------------------------------------------------------------------------- */
+
+/* The mapping of a virtual one is kept, names of files and all. */
+static void tell(hid_t from, hid_t type, hid_t list, slc_log *log) {
+    char file[SLC_PATH_BYTES] = "";
+    char name[SLCI_H5_REASON_BYTES / 2] = "";
+    (void)H5Fget_name(from, file, sizeof file);
+    (void)H5Iget_name(from, name, sizeof name);
+    if (H5Pget_layout(list) == H5D_VIRTUAL) {
+        slc_log_note(
+            log,
+            "%s: %s is virtual and stays so: its elements are in the files and datasets that "
+            "it names, which are looked for from the place of the copy",
+            file, name);
+    } else if (H5Pget_external_count(list) > 0) {
+        slc_log_note(log, "%s: the elements of %s are in other files and stay there", file, name);
+    } else if (H5Tdetect_class(type, H5T_REFERENCE) > 0) {
+        slc_log_note(
+            log,
+            "%s: the references in %s lead to objects of that file and are left out of the "
+            "copy",
+            file, name);
+    }
+}
+
+/* Virtual datasets are of a later version of the format than the output is kept to. */
+static hid_t create_virtual(hid_t to, hid_t type, hid_t space, hid_t list) {
+    const hid_t file = H5Iget_file_id(to);
+    const bool is_open =
+        file >= 0 && H5Fset_libver_bounds(file, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST) >= 0;
+    const hid_t set = is_open ? create(to, type, space, list) : -1;
+    const hid_t reason = slci_h5_reason_keep(set >= 0);
+    if (is_open) {
+        (void)H5Fset_libver_bounds(file, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18);
+    }
+    (void)H5Fclose(file);
+    slci_h5_reason_restore(reason);
+    return set;
+}
+
+hid_t slci_h5_dataset_copy(hid_t from, hid_t to, slc_log *log) {
+    const hid_t type = slci_h5_detached_type(H5Dget_type(from));
+    const hid_t space = type < 0 ? -1 : slci_h5_detached_space(H5Dget_space(from));
     const hid_t list = space < 0 ? -1 : H5Dget_create_plist(from);
     const hid_t changed = list < 0 ? -1 : H5Pcopy(list);
-    hid_t set = changed < 0 ? -1 : create(to, type, space, changed);
+    const bool is_virtual = changed >= 0 && H5Pget_layout(changed) == H5D_VIRTUAL;
+    hid_t set = changed < 0  ? -1
+                : is_virtual ? create_virtual(to, type, space, changed)
+                             : create(to, type, space, changed);
     const bool is_ok = set >= 0 && copy_elements(from, set, type, list);
     const hid_t reason = slci_h5_reason_keep(is_ok);
-    if (!is_ok) {
+    if (is_ok) {
+        tell(from, type, list, log);
+    } else {
         (void)H5Dclose(set);
         set = -1;
     }
@@ -257,7 +352,6 @@ hid_t slci_h5_dataset_copy(hid_t from, hid_t to) {
     (void)H5Pclose(list);
     (void)H5Sclose(space);
     (void)H5Tclose(type);
-    (void)H5Tclose(named);
     slci_h5_reason_restore(reason);
     return set;
 }

@@ -5,8 +5,11 @@
 
 #include <hdf5.h>
 
-/* With the lock: a copy without a name and without attributes in the file of `to`, for H5Olink. The
- * caller closes it; negative on failure, when io/h5_reason.h says why. */
-hid_t slci_h5_dataset_copy(hid_t from, hid_t to);
+#include "core/log.h"
+
+/* With the lock: a copy without a name and without attributes in the file of `to`, for H5Olink. What
+ * does not come along, or keeps leading elsewhere, is a note in the log, which may be NULL. The caller
+ * closes it; negative on failure, when io/h5_reason.h says why. */
+hid_t slci_h5_dataset_copy(hid_t from, hid_t to, slc_log *log);
 
 #endif

@@ -15,6 +15,9 @@
 
 #include "core/file.h"
 #include "io/h5_codec.h"
+#include "io/h5_object_check.h"
+#include "io/h5_reason.h"
+#include "io/outfile.h"
 
 /* Linux has this error of NFS servers without a name in user space. */
 #define ERRNO_NFS_NOT_SUPPORTED 524
@@ -136,6 +139,30 @@ static slc_status refuse(const char *path, const char *text) {
     return SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be opened as HDF5: %s", path, text);
 }
 
+slci_h5_id slci_h5_open_beside(const char *path, const char *name) {
+    char beside[SLC_PATH_BYTES];
+    const char *slash = strrchr(path, '/');
+    const int folder = slash == NULL || name[0] == '/' ? 0 : (int)(slash - path) + 1;
+    const int n = snprintf(beside, sizeof beside, "%.*s%s", folder, path, name);
+    const hid_t file = n >= (int)sizeof beside || access(beside, R_OK) != 0
+                           ? -1
+                           : H5Fopen(beside, H5F_ACC_RDONLY, H5P_DEFAULT);
+    return (slci_h5_id)(file >= 0 || folder == 0 ? file
+                                                 : H5Fopen(name, H5F_ACC_RDONLY, H5P_DEFAULT));
+}
+
+slc_status slci_h5_header_fail(const char *path, const char *name) {
+    char text[SLCI_H5_REASON_BYTES];
+    const bool lacks_memory = slci_h5_lacks_memory();
+    slci_h5_error_text(text, sizeof text);
+    return lacks_memory ? SLC_FAIL(SLC_ERROR_MEMORY, "%s: %s: no memory to open it", path, name)
+                        : SLC_FAIL(SLC_ERROR_INPUT, "%s", text);
+}
+
+slc_status slci_h5_check_header(slci_h5_id file, const char *path, const char *name) {
+    return slci_h5_object_check((hid_t)file, name) ? SLC_OK : slci_h5_header_fail(path, name);
+}
+
 static bool is_lock_unsupported(const char *text) {
     const long long number = number_after(text, "errno = ");
     return number == ENOLCK || number == EOPNOTSUPP || number == ENOTSUP || number == ENOSYS ||
@@ -153,7 +180,12 @@ slc_status slci_h5_open(const char *path, slc_log *log, slci_h5_id *out) {
         file = open_with(path, false, text, sizeof text);
         is_unlocked = file >= 0;
     }
+    const slc_status status = file < 0 ? SLC_OK : slci_h5_check_header((slci_h5_id)file, path, "/");
+    if (status != SLC_OK) {
+        (void)H5Fclose(file);
+    }
     slci_h5_unlock();
+    SLC_TRY(status);
     if (file < 0) {
         return refuse(path, text);
     }

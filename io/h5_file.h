@@ -40,9 +40,21 @@ bool slci_h5_lacks_memory(void);
 
 /* Opens for reading, with HDF5's file lock where the file system has locks (a note in the log where
  * not). SLC_ERROR_INPUT: not HDF5, truncated (found and expected size), or open for writing
- * elsewhere. The caller closes with slci_h5_close. Both take the lock themselves. */
+ * elsewhere, or its root damaged. The caller closes with slci_h5_close. Both take the lock
+ * themselves. */
 SLC_MUST_USE slc_status slci_h5_open(const char *path, slc_log *log, slci_h5_id *out);
 void slci_h5_close(slci_h5_id file);
+
+/* With the lock: a file that another one, at `path`, names, for reading: beside it, or where the name
+ * leads from here. Negative where there is none. */
+slci_h5_id slci_h5_open_beside(const char *path, const char *name);
+
+/* With the lock: whether HDF5 may open an object of a file (io/h5_object_check.h); the path is for
+ * messages. SLC_ERROR_INPUT, SLC_ERROR_MEMORY. */
+SLC_MUST_USE slc_status slci_h5_check_header(slci_h5_id file, const char *path, const char *name);
+
+/* With the lock: the status of a look of io/h5_object_check.h that has just failed. */
+SLC_MUST_USE slc_status slci_h5_header_fail(const char *path, const char *name);
 
 /* Whether the file starts like HDF5 (at any place where HDF5 may start). Takes the lock. */
 bool slci_h5_is_hdf5(const char *path);

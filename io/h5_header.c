@@ -31,7 +31,11 @@ static slc_status read_all(const slci_h5_dataset *dataset, void *raw) {
 static slc_status open_number(slci_h5_id file, const char *path, const char *name, bool is_optional,
                               slci_h5_dataset *out) {
     memset(out, 0, sizeof *out);
-    if (is_optional && slci_h5_find(file, name) == SLCI_H5_ABSENT) {
+    slci_h5_kind kind = SLCI_H5_DATASET;
+    if (is_optional) {
+        SLC_TRY(slci_h5_find(file, path, name, &kind));
+    }
+    if (kind == SLCI_H5_ABSENT) {
         out->is_null = true;
         return SLC_OK;
     }
@@ -211,8 +215,10 @@ static slc_status read_variable_text(const slci_h5_dataset *dataset, char *out, 
 
 slc_status slci_h5_get_text(slci_h5_id file, const char *path, const char *name, char *out,
                             size_t capacity) {
+    slci_h5_kind kind = SLCI_H5_ABSENT;
     out[0] = '\0';
-    if (slci_h5_find(file, name) == SLCI_H5_ABSENT) {
+    SLC_TRY(slci_h5_find(file, path, name, &kind));
+    if (kind == SLCI_H5_ABSENT) {
         return SLC_OK;
     }
     slci_h5_dataset dataset;
@@ -296,9 +302,13 @@ slc_status slci_h5_list(slci_h5_id file, const char *path, const char *group, in
                         char (*out)[SLCI_H5_LIST_NAME_BYTES], int64_t *n) {
     name_list list = {out, capacity, 0};
     slci_h5_lock();
-    const herr_t failed = H5Literate_by_name((hid_t)file, group, H5_INDEX_NAME, H5_ITER_INC, NULL,
-                                             add_name, &list, H5P_DEFAULT);
+    const slc_status status = slci_h5_check_header(file, path, group);
+    const herr_t failed = status != SLC_OK
+                              ? 0
+                              : H5Literate_by_name((hid_t)file, group, H5_INDEX_NAME, H5_ITER_INC,
+                                                   NULL, add_name, &list, H5P_DEFAULT);
     slci_h5_unlock();
+    SLC_TRY(status);
     if (failed < 0) {
         return SLC_FAIL(SLC_ERROR_INPUT, "%s: the group %s cannot be listed", path, group);
     }

@@ -6,9 +6,16 @@
  *
  *     kind (2) │ bytes (2) │ flags (1) │ 0 (3) │ data
  *
- * Looked at are element types, alone and in attributes, and addresses: what is near the highest one,
- * which stands for none, HDF5 takes for memory that it has. A type that has a name of its own is an
- * object with a header of its own, which is looked at too. */
+ * One of the newer form (IV.A.1.b) has a checksum behind each block:
+ *
+ *     OHDR │ 2 │ flags (1) │ times (16) and limits (4), if flags 32 and 16 are set │ bytes of the first
+ *     block (1, 2, 4 or 8, by flags 1 and 2) │ first block │ sum       another block: OCHK │ … │ sum
+ *     kind (1) │ bytes (2) │ flags (1) │ order (2), if flag 4 of the header is set │ data
+ *
+ * In the older form messages are looked at: element types, alone and in attributes, and addresses: what
+ * is near the highest one, which stands for none, HDF5 takes for memory that it has. A type that has a
+ * name of its own is an object with a header of its own, which is looked at too. In both forms what
+ * messages lead to is gone through: links, attributes, and the places of chunks. */
 #include "io/h5_object_check.h"
 
 #include <stdio.h>
@@ -16,12 +23,16 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "io/h5_blocks.h"
+#include "io/h5_dense.h"
 #include "io/h5_raw.h"
 #include "io/h5_reason.h"
+#include "io/h5_symbols.h"
 #include "io/h5_type_check.h"
 
 #define PREFIX_BYTES 16
 #define MESSAGE_HEAD_BYTES 8
+#define SUM_BYTES 4
 #define MOST_MESSAGE_BYTES 65536
 #define MOST_MESSAGES 65535
 
@@ -43,6 +54,7 @@ enum {
     KIND_EXTERNAL = 0x07,
     KIND_LAYOUT = 0x08,
     KIND_ATTRIBUTE = 0x0C,
+    KIND_TABLES = 0x0F,
     KIND_CONTINUATION = 0x10,
     KIND_GROUP = 0x11,
     KIND_ATTRIBUTE_INFO = 0x15
@@ -57,6 +69,10 @@ typedef struct block {
 
 typedef struct header_check {
     slci_h5_raw raw;
+    slci_h5_blocks structure; /* that is looked at, and what is wrong with it */
+    const char *part;         /* what that structure holds */
+    bool is_new;
+    int64_t head_bytes;                     /* of a message */
     unsigned char data[MOST_MESSAGE_BYTES]; /* of a message */
     block blocks[MOST_BLOCKS];
     int n_blocks, n_messages, n_named;
@@ -64,7 +80,8 @@ typedef struct header_check {
     const char *why;           /* NULL: nothing is wrong */
 } header_check;
 
-static const char damaged_type[] = "describes an element type that contradicts itself";
+static const char damaged_type[] =
+    "describes an element type that contradicts itself, or that this HDF5 does not know";
 static const char damaged_address[] = "leads to a place that no file has";
 static const char damaged_link[] = "has a link that leads nowhere";
 static const char damaged_attribute[] = "has an attribute that contradicts itself";
@@ -139,10 +156,75 @@ static void look_at_addresses(header_check *check, size_t at, int n_addresses, s
     }
 }
 
-/* version (1) │ flags (1) │ a count, if flag 1 is set │ two addresses, with flag 2 three. */
-static void look_at_info(header_check *check, size_t count_bytes, size_t n) {
-    const size_t at = 2 + ((check->data[1] & 1) != 0 ? count_bytes : 0);
-    look_at_addresses(check, at, (check->data[1] & 2) != 0 ? 3 : 2, n);
+/* ---- structures that messages lead to --------------------------------------------------------- */
+
+/* The address at byte `at` of a message; -1 where there is none. */
+static int64_t address_at(const header_check *check, size_t at, size_t n) {
+    return at + check->raw.address_bytes > n ||
+                   slci_h5_blocks_is_none(&check->structure, check->data + at)
+               ? -1
+               : slci_h5_raw_number(check->data + at, check->raw.address_bytes);
+}
+
+static void note_structure(header_check *check, bool is_sound, const char *part) {
+    if (!is_sound && check->why == NULL) {
+        check->why = check->structure.why;
+        check->part = part;
+    }
+}
+
+/* version (1) │ flags (1) │ a count, if flag 1 is set │ addresses of a heap and of a tree, with flag 2
+ * of two. */
+static void look_at_info(header_check *check, const char *part, size_t count_bytes, size_t n) {
+    size_t at = 2 + ((check->data[1] & 1) != 0 ? count_bytes : 0);
+    const int n_trees = (check->data[1] & 2) != 0 ? 2 : 1;
+    look_at_addresses(check, at, 1 + n_trees, n);
+    const int64_t heap = address_at(check, at, n);
+    bool is_sound =
+        check->why == NULL && (heap < 0 || slci_h5_fractal_heap_check(&check->structure, heap));
+    for (int k = 0; k < n_trees && is_sound; k++) {
+        at += check->raw.address_bytes;
+        const int64_t tree = address_at(check, at, n);
+        is_sound = tree < 0 || slci_h5_tree2_check(&check->structure, tree);
+    }
+    note_structure(check, is_sound, part);
+}
+
+static const char of_links[] = "links";
+static const char of_attributes[] = "attributes";
+static const char of_chunks[] = "places of the chunks";
+static const char of_tables[] = "tables";
+
+/* Addresses of a tree and of a heap. */
+static void look_at_group(header_check *check, size_t n) {
+    look_at_addresses(check, 0, 2, n);
+    const int64_t tree = address_at(check, 0, n);
+    const int64_t heap = address_at(check, check->raw.address_bytes, n);
+    if (check->why == NULL && tree >= 0 && heap >= 0) {
+        note_structure(check, slci_h5_symbols_check(&check->structure, tree, heap), of_links);
+    }
+}
+
+/* version (1) │ address │ how many. */
+static void look_at_tables(header_check *check, size_t n) {
+    const int64_t tables = address_at(check, 1, n);
+    const size_t count_at = 1 + check->raw.address_bytes;
+    if (tables >= 0 && count_at < n) {
+        const int n_tables = check->data[count_at];
+        note_structure(check, slci_h5_shared_tables_check(&check->structure, tables, n_tables),
+                       of_tables);
+    }
+}
+
+/* In version 4: 4 │ class (1) │ flags (1) │ rank (1) │ bytes of an extent (1) │ extents │ kind of index
+ * (1) │ for a tree, 6 bytes │ its address. */
+static void look_at_new_layout(header_check *check, size_t n) {
+    enum { CHUNKED = 2, TREE = 5, HEAD_BYTES = 5 };
+    const unsigned char *data = check->data;
+    const size_t at = HEAD_BYTES + (size_t)data[3] * data[4];
+    const int64_t tree =
+        data[1] == CHUNKED && at < n && data[at] == TREE ? address_at(check, at + 7, n) : -1;
+    note_structure(check, tree < 0 || slci_h5_tree2_check(&check->structure, tree), of_chunks);
 }
 
 /* Extents of a chunk, 4 bytes each, the last one the bytes of an element: HDF5 divides by them. */
@@ -165,13 +247,19 @@ static void look_at_layout(header_check *check, size_t n) {
     const int class = check->data[version < 3 ? 2 : 1];
     const int rank = check->data[version < 3 ? 1 : 2];
     const size_t at = version < 3 ? 8 : class == CHUNKED ? 3 : 2;
-    const bool is_known = version <= 3 || class == CONTIGUOUS;
-    if (class == COMPACT || !is_known) {
+    if (version == 4) {
+        look_at_new_layout(check, n);
+    }
+    if (class == COMPACT || (version > 3 && class != CONTIGUOUS)) {
         return;
     }
     look_at_addresses(check, at, 1, n);
-    if (class == CHUNKED && version <= 3) {
+    if (class == CHUNKED) {
         look_at_chunk(check, at + check->raw.address_bytes, rank, n);
+    }
+    const int64_t tree = class == CHUNKED && check->why == NULL ? address_at(check, at, n) : -1;
+    if (tree >= 0) {
+        note_structure(check, slci_h5_chunk_tree_check(&check->structure, tree, rank), of_chunks);
     }
 }
 
@@ -295,10 +383,10 @@ static void look_at_message(header_check *check, int kind, size_t n) {
         look_at_continuation(check, n);
         break;
     case KIND_LINK_INFO:
-        look_at_info(check, 8, n);
+        look_at_info(check, of_links, 8, n);
         break;
     case KIND_ATTRIBUTE_INFO:
-        look_at_info(check, 2, n);
+        look_at_info(check, of_attributes, 2, n);
         break;
     case KIND_LINK:
         check->why = is_link(check, n) ? check->why : damaged_link;
@@ -309,111 +397,174 @@ static void look_at_message(header_check *check, int kind, size_t n) {
     case KIND_EXTERNAL:
         look_at_addresses(check, 8, 1, n);
         break;
+    case KIND_TABLES:
+        look_at_tables(check, n);
+        break;
     case KIND_GROUP:
-        look_at_addresses(check, 0, 2, n);
+        look_at_group(check, n);
         break;
     default:
         break;
     }
 }
 
+/* Whether messages of a kind lead to structures, and are looked at in headers of either form. */
+static bool has_structure(int kind) {
+    return kind == KIND_LINK_INFO || kind == KIND_ATTRIBUTE_INFO || kind == KIND_LAYOUT ||
+           kind == KIND_CONTINUATION || kind == KIND_GROUP || kind == KIND_TABLES;
+}
+
+/* What stands before a message. */
+typedef struct message_head {
+    int kind, flags;
+    int64_t bytes;
+} message_head;
+
+static bool read_head(header_check *check, int64_t address, message_head *out) {
+    unsigned char head[MESSAGE_HEAD_BYTES];
+    if (!read_at(check, address, head, check->head_bytes)) {
+        return false;
+    }
+    *out = check->is_new ? (message_head){head[0], head[3], slci_h5_raw_number(head + 1, 2)}
+                         : (message_head){(int)slci_h5_raw_number(head, 2), head[4],
+                                          slci_h5_raw_number(head + 2, 2)};
+    return true;
+}
+
 /* What does not fit is left to HDF5, which refuses it. */
 static void look_at_block(header_check *check, const block *self) {
     int64_t at = 0;
-    while (check->why == NULL && self->bytes - at >= MESSAGE_HEAD_BYTES) {
-        unsigned char head[MESSAGE_HEAD_BYTES];
-        if (!read_at(check, self->address + at, head, sizeof head)) {
+    while (check->why == NULL && self->bytes - at >= check->head_bytes) {
+        message_head head;
+        if (!read_head(check, self->address + at, &head)) {
             return;
         }
         if (check->n_messages++ == MOST_MESSAGES) {
             check->why = too_many;
             return;
         }
-        const int kind = (int)slci_h5_raw_number(head, 2);
-        const int64_t n = slci_h5_raw_number(head + 2, 2);
-        at += MESSAGE_HEAD_BYTES;
-        if (n > self->bytes - at || !read_at(check, self->address + at, check->data, n)) {
+        at += check->head_bytes;
+        if (head.bytes > self->bytes - at ||
+            !read_at(check, self->address + at, check->data, head.bytes)) {
             return;
         }
-        if ((head[4] & IS_SHARED) != 0) {
-            look_at_shared(check, kind, check->data, (size_t)n);
-        } else {
-            look_at_message(check, kind, (size_t)n);
+        const bool is_shared = (head.flags & IS_SHARED) != 0;
+        if (is_shared && !check->is_new) {
+            look_at_shared(check, head.kind, check->data, (size_t)head.bytes);
+        } else if (!is_shared && (!check->is_new || has_structure(head.kind))) {
+            look_at_message(check, head.kind, (size_t)head.bytes);
         }
-        at += n;
+        at += head.bytes;
     }
+}
+
+/* The checksum of a block of the newer form; the block itself becomes what is between. */
+static void look_at_sum(header_check *check, int64_t address, int64_t n, const char *signature) {
+    const bool is_sound = n >= 2 * SUM_BYTES &&
+                          slci_h5_blocks_read(&check->structure, address, n, signature) &&
+                          slci_h5_blocks_sum(&check->structure, address, n);
+    note_structure(check, is_sound, "description");
+}
+
+/* What comes first in a header of the newer form. */
+static void begin_new(header_check *check, int64_t address) {
+    enum { HEAD_BYTES = 6, HAS_ORDER = 4, HAS_LIMITS = 16, HAS_TIMES = 32, MOST_BYTES = 34 };
+    unsigned char head[MOST_BYTES];
+    if (!read_at(check, address, head, HEAD_BYTES)) {
+        return;
+    }
+    const int flags = head[5];
+    const int64_t before =
+        HEAD_BYTES + ((flags & HAS_TIMES) != 0 ? 16 : 0) + ((flags & HAS_LIMITS) != 0 ? 4 : 0);
+    const int64_t size_bytes = INT64_C(1) << (flags & 3);
+    int64_t bytes = 0;
+    if (head[4] != 2 || !read_at(check, address, head, before + size_bytes) ||
+        !slc_checked_add(slci_h5_raw_number(head + before, (size_t)size_bytes),
+                         before + size_bytes + SUM_BYTES, &bytes)) {
+        return;
+    }
+    check->is_new = true;
+    check->head_bytes = (flags & HAS_ORDER) != 0 ? 6 : 4;
+    look_at_sum(check, address, bytes, "OHDR");
+    add_block(check, address + before + size_bytes, bytes - before - size_bytes - SUM_BYTES);
+}
+
+static void begin_old(header_check *check, int64_t address, const unsigned char *prefix) {
+    check->is_new = false;
+    check->head_bytes = MESSAGE_HEAD_BYTES;
+    add_block(check, address + PREFIX_BYTES, slci_h5_raw_number(prefix + 8, 4));
 }
 
 static void look_at_header(header_check *check, int64_t address) {
     unsigned char prefix[PREFIX_BYTES];
     check->n_blocks = 0;
     check->n_messages = 0;
-    if (!read_at(check, address, prefix, sizeof prefix) || prefix[0] != 1) {
+    if (!read_at(check, address, prefix, sizeof prefix)) {
         return;
     }
-    add_block(check, address + PREFIX_BYTES, slci_h5_raw_number(prefix + 8, 4));
+    if (memcmp(prefix, "OHDR", 4) == 0) {
+        begin_new(check, address);
+    } else if (prefix[0] == 1) {
+        begin_old(check, address, prefix);
+    }
     for (int k = 0; k < check->n_blocks && check->why == NULL; k++) {
-        const block *self = &check->blocks[k];
-        if (self->address <= check->raw.file_bytes) {
-            look_at_block(check, self);
+        block self = check->blocks[k];
+        if (check->is_new && k > 0) {
+            look_at_sum(check, self.address, self.bytes, "OCHK");
+            self.address += SUM_BYTES;
+            self.bytes -= 2 * SUM_BYTES;
+        }
+        if (check->why == NULL && self.address <= check->raw.file_bytes) {
+            look_at_block(check, &self);
         }
     }
 }
 
-/* Where an object is. HDF5 keeps a header that it could not read, and believes it the next time, so
- * what fails here must not be opened. */
-static bool find_address(hid_t place, const char *name, bool *is_elsewhere, haddr_t *out) {
-    H5O_info_t here;
-    H5O_info_t there;
-    if (H5Oget_info2(place, &here, H5O_INFO_BASIC) < 0 ||
-        H5Oget_info_by_name2(place, name, &there, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
-        return false;
+/* Leaves the reason, and no handle of HDF5 is touched after it. */
+static void say_why(const header_check *check, hid_t place, const char *what) {
+    char text[SLCI_H5_REASON_BYTES];
+    if (check->structure.lacks_memory) {
+        slci_h5_reason_push_no_memory("no memory to look at the structures of a file");
+    } else if (check->part != NULL) {
+        (void)snprintf(text, sizeof text,
+                       "the %s of %.500s are damaged: %s; copy the file again, or take another "
+                       "copy of it",
+                       check->part, what, check->why);
+        slci_h5_reason_push(place, text);
+    } else {
+        (void)snprintf(text, sizeof text, "the header of %.500s %s", what, check->why);
+        slci_h5_reason_push(place, text);
     }
-    *out = there.addr;
-    *is_elsewhere = here.fileno != there.fileno || there.addr > INT64_MAX;
-    return true;
 }
 
-/* `what`: the object, for the reason. */
-static bool check_at(hid_t place, haddr_t address, const char *what) {
-    char text[SLCI_H5_REASON_BYTES];
+const char slci_h5_object_unopened[] = "the file cannot be opened again to look at it";
+
+bool slci_h5_object_check_at(hid_t place, haddr_t address, const char *what) {
     header_check *check = malloc(sizeof *check);
     if (check == NULL) {
         slci_h5_reason_push_no_memory("no memory to look at the header of an object");
         return false;
     }
     check->why = NULL;
+    check->part = NULL;
     check->n_named = 0;
+    check->structure = (slci_h5_blocks){.raw = &check->raw};
     const bool is_open = slci_h5_raw_open(place, &check->raw);
-    if (is_open) {
+    if (is_open && address <= INT64_MAX) {
         look_at_header(check, (int64_t)address);
     }
     const int n_named = check->n_named; /* a named type has no other */
     for (int k = 0; k < n_named && check->why == NULL; k++) {
         look_at_header(check, check->named[k]);
     }
+    const bool is_sound = is_open && check->why == NULL;
     slci_h5_raw_close(&check->raw);
-    const char *why = check->why;
-    free(check);
-    (void)snprintf(text, sizeof text, "the header of %.500s %s", what, why == NULL ? "" : why);
     if (!is_open) {
-        slci_h5_reason_push_out_of_reach(place, "the file cannot be opened again to look at it");
-    } else if (why != NULL) {
-        slci_h5_reason_push(place, text);
+        slci_h5_reason_push_out_of_reach(place, slci_h5_object_unopened);
+    } else if (!is_sound) {
+        say_why(check, place, what);
     }
-    return is_open && why == NULL;
-}
-
-bool slci_h5_object_check(hid_t place, const char *name) {
-    haddr_t address = 0;
-    bool is_elsewhere = false;
-    char what[SLCI_H5_REASON_BYTES];
-    (void)snprintf(what, sizeof what, "'%.500s'", name);
-    const bool is_found = find_address(place, name, &is_elsewhere, &address);
-    slci_h5_reason_blame(is_found, place, what);
-    return is_found && (is_elsewhere || check_at(place, address, what));
-}
-
-bool slci_h5_object_check_reference(hid_t place, const hobj_ref_t *reference) {
-    return *reference > INT64_MAX || check_at(place, (haddr_t)*reference, "what it refers to");
+    slci_h5_blocks_free(&check->structure);
+    free(check);
+    return is_sound;
 }

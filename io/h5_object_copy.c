@@ -13,6 +13,7 @@
 #include "io/h5_attributes.h"
 #include "io/h5_data.h"
 #include "io/h5_dataset_copy.h"
+#include "io/h5_detached.h"
 #include "io/h5_object_check.h"
 #include "io/h5_reason.h"
 
@@ -127,7 +128,7 @@ typedef struct place {
 static bool copy_links(slci_h5_object_copy *copy, hid_t from, hid_t to, H5_index_t order);
 
 static hid_t copy_type(hid_t from, const place *at) {
-    const hid_t type = H5Tcopy(from);
+    const hid_t type = slci_h5_detached_type(H5Tcopy(from));
     const hid_t list = type < 0 ? -1 : H5Tget_create_plist(from);
     const bool is_ok =
         list >= 0 && H5Tcommit2(at->group, at->name, type, at->links, list, H5P_DEFAULT) >= 0;
@@ -141,7 +142,7 @@ static hid_t copy_type(hid_t from, const place *at) {
 }
 
 static hid_t copy_group(hid_t from, const place *at) {
-    const hid_t list = H5Gget_create_plist(from);
+    const hid_t list = slci_h5_detached_group_list(H5Gget_create_plist(from));
     const hid_t to = list < 0 || H5Pset_obj_track_times(list, 0) < 0
                          ? -1
                          : H5Gcreate2(at->group, at->name, at->links, list, H5P_DEFAULT);
@@ -151,8 +152,8 @@ static hid_t copy_group(hid_t from, const place *at) {
     return to;
 }
 
-static hid_t copy_dataset(hid_t from, const place *at) {
-    const hid_t to = slci_h5_dataset_copy(from, at->group);
+static hid_t copy_dataset(const slci_h5_object_copy *copy, hid_t from, const place *at) {
+    const hid_t to = slci_h5_dataset_copy(from, at->group, copy->options.log);
     const bool is_ok = to >= 0 && H5Olink(to, at->group, at->name, at->links, H5P_DEFAULT) >= 0;
     const hid_t reason = slci_h5_reason_keep(is_ok);
     if (!is_ok) {
@@ -186,7 +187,7 @@ static bool make_copy(slci_h5_object_copy *copy, hid_t from, const place *at) {
     char failed[SLCI_H5_NAME_BYTES] = "";
     const H5I_type_t kind = H5Iget_type(from);
     const hid_t to = kind == H5I_GROUP      ? copy_group(from, at)
-                     : kind == H5I_DATASET  ? copy_dataset(from, at)
+                     : kind == H5I_DATASET  ? copy_dataset(copy, from, at)
                      : kind == H5I_DATATYPE ? copy_type(from, at)
                                             : -1;
     const bool is_ok = to >= 0 && slci_h5_object_copy_note(copy, from, to) &&

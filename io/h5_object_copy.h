@@ -11,8 +11,8 @@
  *
  * Links by name stay what they are. An object that comes a second time, under another name or below
  * itself, is a second name of its copy. References between objects are addresses in their file:
- * datasets of references come without values, attributes of references not at all. A dataset's type
- * that has a name of its own is a nameless one in the copy.
+ * those in elements lead nowhere in the copy, attributes of references do not come at all. A dataset's
+ * type that has a name of its own is a nameless one in the copy, and a virtual one stays virtual.
  */
 #ifndef SLC_IO_H5_OBJECT_COPY_H
 #define SLC_IO_H5_OBJECT_COPY_H
@@ -20,12 +20,14 @@
 #include <hdf5.h>
 #include <stdbool.h>
 
+#include "core/log.h"
 #include "io/h5_output.h"
 
 typedef struct slci_h5_object_copy slci_h5_object_copy;
 
 typedef struct slci_h5_object_copy_options {
     const slci_h5_output *output; /* lent: what the copies go to */
+    slc_log *log;                 /* what does not come along is said there; may be NULL */
     bool follows_external;        /* what external links lead to is copied instead of them */
 } slci_h5_object_copy_options;
 

@@ -12,6 +12,9 @@
 bool slci_h5_raw_open(hid_t object, slci_h5_raw *out) {
     struct stat info;
     hsize_t user_block = 0;
+    unsigned half_children = 0; /* the file has half of what a node may hold */
+    unsigned half_symbols = 0;
+    unsigned half_chunks = 0;
     memset(out, 0, sizeof *out);
     const hid_t file = H5Iget_file_id(object);
     const hid_t list = file < 0 ? -1 : H5Fget_create_plist(file);
@@ -20,9 +23,14 @@ bool slci_h5_raw_open(hid_t object, slci_h5_raw *out) {
                           H5Pget_sizes(list, &out->address_bytes, &out->length_bytes) >= 0 &&
                           H5Pget_userblock(list, &user_block) >= 0 &&
                           H5Pget_shared_mesg_nindexes(list, &out->n_shared) >= 0 &&
-                          out->address_bytes <= 8 && out->length_bytes <= 8;
+                          H5Pget_sym_k(list, &half_children, &half_symbols) >= 0 &&
+                          H5Pget_istore_k(list, &half_chunks) >= 0 && out->address_bytes <= 8 &&
+                          out->length_bytes <= 8;
     (void)H5Pclose(list);
     (void)H5Fclose(file);
+    out->n_symbols = 2 * half_symbols;
+    out->n_children = 2 * half_children;
+    out->n_chunks = 2 * half_chunks;
     out->base = (int64_t)user_block;
     out->fd = is_known ? open(out->file, O_RDONLY | O_CLOEXEC) : -1;
     if (out->fd < 0 || fstat(out->fd, &info) != 0) {
@@ -56,6 +64,19 @@ bool slci_h5_raw_read(slci_h5_raw *raw, int64_t at, void *bytes, int64_t n) {
     }
     memcpy(bytes, raw->window + (at - raw->window_at), (size_t)n);
     return true;
+}
+
+/* What a file begins with, from version 2 on: signature (8) │ version, bytes of addresses, of lengths,
+ * flags (1 each) │ base, extension (an address each) │ … */
+bool slci_h5_raw_extension(slci_h5_raw *raw, int64_t *out) {
+    enum { VERSION_AT = 8, BASE_AT = 12, MOST_BYTES = BASE_AT + 2 * 8 };
+    unsigned char head[MOST_BYTES];
+    if (raw->n_shared == 0 || !slci_h5_raw_read(raw, raw->base, head, sizeof head) ||
+        head[VERSION_AT] < 2) {
+        return false;
+    }
+    *out = slci_h5_raw_number(head + BASE_AT + raw->address_bytes, raw->address_bytes);
+    return *out <= raw->file_bytes;
 }
 
 int64_t slci_h5_raw_number(const unsigned char *bytes, size_t n) {

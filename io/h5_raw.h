@@ -24,7 +24,8 @@ typedef struct slci_h5_raw {
     char file[SLC_PATH_BYTES];
     int64_t file_bytes, base; /* addresses count from there */
     size_t address_bytes, length_bytes;
-    unsigned n_shared; /* tables of messages that headers share */
+    unsigned n_shared;                        /* tables of messages that headers share */
+    unsigned n_symbols, n_children, n_chunks; /* at most, in nodes of the older form */
     int64_t window_at; /* bytes [window_at, window_at + n_window) of the file */
     int64_t n_window;
     unsigned char window[SLCI_H5_RAW_WINDOW];
@@ -33,6 +34,10 @@ typedef struct slci_h5_raw {
 /* The file of an open object, once more; false where that cannot be. Closing takes what failed too. */
 bool slci_h5_raw_open(hid_t object, slci_h5_raw *out);
 void slci_h5_raw_close(slci_h5_raw *raw);
+
+/* Of a file that has tables of shared messages: the address of the header that leads to them. False
+ * where the file has none, or cannot be read. */
+bool slci_h5_raw_extension(slci_h5_raw *raw, int64_t *out);
 
 /* n bytes from byte `at` of the file; false where it has none there. Neighbours are read together. */
 bool slci_h5_raw_read(slci_h5_raw *raw, int64_t at, void *bytes, int64_t n);

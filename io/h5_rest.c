@@ -70,7 +70,7 @@ static slc_status copy_group(rest_copy *call, hid_t from_set, hid_t to_set) {
 
 slc_status slci_h5_copy_rest(const slc_h5_array_output *output, hid_t from,
                              const slci_h5_output *file, hid_t to) {
-    const slci_h5_object_copy_options options = {.output = file};
+    const slci_h5_object_copy_options options = {.output = file, .log = output->log};
     char from_name[SLCI_H5_NAME_BYTES];
     char to_name[SLCI_H5_NAME_BYTES];
     char group[SLCI_H5_NAME_BYTES];

@@ -20,6 +20,7 @@
 #include "core/checked.h"
 #include "io/h5_array_internal.h"
 #include "io/h5_attributes.h"
+#include "io/h5_detached.h"
 #include "io/h5_file.h"
 #include "io/h5_heap.h"
 #include "io/h5_object_check.h"
@@ -172,13 +173,29 @@ static htri_t is_list(hid_t scale, int64_t length) {
     return is_open ? is_ok : -1;
 }
 
+/* The value of elements that are not written, where the scale has one of its own. */
+static bool copy_fill(hid_t from, hid_t type, hid_t to) {
+    max_align_t value[PIECE_BYTES / sizeof(max_align_t)];
+    H5D_fill_value_t kind = H5D_FILL_VALUE_DEFAULT;
+    const hid_t list = H5Dget_create_plist(from);
+    bool is_ok = list >= 0 && H5Pfill_value_defined(list, &kind) >= 0;
+    if (is_ok && kind == H5D_FILL_VALUE_USER_DEFINED && !slci_h5_is_variable(type)) {
+        is_ok =
+            H5Pget_fill_value(list, type, value) >= 0 && H5Pset_fill_value(to, type, value) >= 0;
+    }
+    const hid_t reason = slci_h5_reason_keep(is_ok);
+    (void)H5Pclose(list);
+    slci_h5_reason_restore(reason);
+    return is_ok;
+}
+
 static bool write_scale(scale_copy *self, hid_t from, const written_scale *scale, int64_t n) {
     const hsize_t length = (hsize_t)n;
-    const hid_t type = H5Dget_type(from);
-    const hid_t space = H5Screate_simple(1, &length, NULL);
-    const hid_t list = slci_h5_plist(H5P_DATASET_CREATE);
+    const hid_t type = slci_h5_detached_type(H5Dget_type(from));
+    const hid_t space = type < 0 ? -1 : H5Screate_simple(1, &length, NULL);
+    const hid_t list = space < 0 ? -1 : slci_h5_plist(H5P_DATASET_CREATE);
     hid_t to = -1;
-    if (type >= 0 && space >= 0 && list >= 0 &&
+    if (list >= 0 && copy_fill(from, type, list) &&
         slci_h5_output_make_groups(self->file, scale->name)) {
         to = H5Dcreate2(self->to_file, scale->name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
         slci_h5_reason_blame_output(to >= 0);
@@ -359,7 +376,7 @@ static bool take_scales(scale_copy *self, const hvl_t *lists, const hsize_t *sha
         const int t = self->output->origin[d].dim - 1;
         for (size_t k = 0; t >= 0 && k < lists[t].len; k++) {
             const hobj_ref_t *references = (const hobj_ref_t *)lists[t].p;
-            if (!slci_h5_object_check_reference(self->from, &references[k])) {
+            if (!slci_h5_object_check_at(self->from, references[k], "what it refers to")) {
                 return false;
             }
             const hid_t scale =

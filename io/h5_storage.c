@@ -151,16 +151,8 @@ static slc_status check_external(const slci_h5_dataset *dataset, hid_t propertie
 
 /* The source's file: "." is the same one, a relative name lies beside the file or here. */
 static hid_t open_virtual_file(const slci_h5_dataset *dataset, const char *name) {
-    if (strcmp(name, ".") == 0) {
-        return H5Iget_file_id((hid_t)dataset->id);
-    }
-    char beside[4096];
-    const char *slash = strrchr(dataset->path, '/');
-    const int folder = slash == NULL ? 0 : (int)(slash - dataset->path) + 1;
-    (void)snprintf(beside, sizeof beside, "%.*s%s", name[0] == '/' ? 0 : folder, dataset->path,
-                   name);
-    const hid_t file = H5Fopen(beside, H5F_ACC_RDONLY, H5P_DEFAULT);
-    return file >= 0 ? file : H5Fopen(name, H5F_ACC_RDONLY, H5P_DEFAULT);
+    return strcmp(name, ".") == 0 ? H5Iget_file_id((hid_t)dataset->id)
+                                  : (hid_t)slci_h5_open_beside(dataset->path, name);
 }
 
 /* Decoded bytes of a chunk; 0 where there are no chunks or their size is impossible. */
@@ -275,6 +267,36 @@ static slc_status check_compact(const slci_h5_dataset *dataset) {
                           (long long)bytes);
 }
 
+/* Elements in one piece, where they have been written: whether that piece is as large as the shape says
+ * and within the file. One with chunks may be of any shape, with few of them stored. */
+static slc_status check_contiguous(const slci_h5_dataset *dataset, hid_t list) {
+    const hid_t set = (hid_t)dataset->id;
+    const hid_t file = H5Iget_file_id(set);
+    H5D_space_status_t state = H5D_SPACE_STATUS_ERROR;
+    hsize_t file_bytes = 0;
+    int64_t bytes = dataset->type.bytes;
+    for (int d = 0; d < dataset->rank; d++) {
+        bytes *= dataset->shape[d]; /* checked with the shape */
+    }
+    const bool is_known = H5Pget_external_count(list) == 0 && file >= 0 &&
+                          H5Fget_filesize(file, &file_bytes) >= 0 &&
+                          H5Dget_space_status(set, &state) >= 0;
+    const haddr_t begin = H5Dget_offset(set);
+    const hsize_t stored = H5Dget_storage_size(set);
+    (void)H5Fclose(file);
+    if (!is_known || dataset->is_null || bytes == 0 || state != H5D_SPACE_STATUS_ALLOCATED) {
+        return SLC_OK;
+    }
+    if (stored < (hsize_t)bytes || begin > file_bytes || (hsize_t)bytes > file_bytes - begin) {
+        return SLC_FAIL(SLC_ERROR_INPUT,
+                        "%s: dataset %s: %lld bytes by its shape, but %llu are stored, at byte "
+                        "%llu of a file of %llu: damaged data; copy the file again",
+                        dataset->path, dataset->name, (long long)bytes, (unsigned long long)stored,
+                        (unsigned long long)begin, (unsigned long long)file_bytes);
+    }
+    return SLC_OK;
+}
+
 slc_status slci_h5_check_storage(slci_h5_dataset *dataset, slci_h5_id properties) {
     const hid_t list = (hid_t)properties;
     int64_t chunk_bytes = 0;
@@ -289,6 +311,7 @@ slc_status slci_h5_check_storage(slci_h5_dataset *dataset, slci_h5_id properties
         break;
     default:
         SLC_TRY(check_external(dataset, list));
+        SLC_TRY(check_contiguous(dataset, list));
         break;
     }
     return check_filters(dataset, list, chunk_bytes);

@@ -8,6 +8,7 @@
 #include "io/h5_stored.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -231,7 +232,8 @@ static slc_status make_index(const stored_set *set, slci_h5_index **out) {
     }
     request.descriptor = open(set->file, O_RDONLY | O_CLOEXEC);
     const slc_status status =
-        request.descriptor < 0 ? SLC_ERROR_INPUT : slci_h5_index_create(&request, out);
+        request.descriptor < 0 ? SLC_FAIL(SLC_ERROR_INPUT, "%s cannot be opened again", set->file)
+                               : slci_h5_index_create(&request, out);
     if (request.descriptor >= 0) {
         (void)close(request.descriptor);
     }
@@ -256,6 +258,20 @@ static bool each_by_index(const stored_set *set, const slci_h5_index *index,
     return is_ok;
 }
 
+/* Why many chunks are not gone through: in the words of what failed, or because HDF5 alone could. */
+static void say_unlisted(const stored_set *set, slc_status status, hsize_t n) {
+    char text[SLCI_H5_REASON_BYTES];
+    if (status != SLC_OK) {
+        (void)snprintf(text, sizeof text, "its chunks cannot be listed: %s", slc_status_message());
+    } else {
+        (void)snprintf(text, sizeof text,
+                       "it has %llu chunks; of a dataset with more than %d dimensions, of a larger "
+                       "grid than others, or without a name, %d are listed at most",
+                       (unsigned long long)n, SLC_MAX_RANK, MOST_CHUNKS_BY_HDF5);
+    }
+    slci_h5_reason_push(set->dataset, text);
+}
+
 static bool each_of_many(const stored_set *set, hid_t space, hsize_t n, slci_h5_visit_chunk *visit,
                          void *context) {
     slci_h5_index *index = NULL;
@@ -264,7 +280,7 @@ static bool each_of_many(const stored_set *set, hid_t space, hsize_t n, slci_h5_
     if (status == SLC_ERROR_MEMORY) {
         slci_h5_reason_push_no_memory("no memory to list the chunks of a dataset");
     } else if (status != SLC_OK || (index == NULL && n > MOST_CHUNKS_BY_HDF5)) {
-        slci_h5_reason_push(set->dataset, "its chunks cannot be listed");
+        say_unlisted(set, status, n);
     } else {
         is_ok = index != NULL ? each_by_index(set, index, visit, context)
                               : each_by_hdf5(set, space, n, visit, context);

@@ -5,6 +5,7 @@
 
 #include "io/h5_array_internal.h"
 #include "io/h5_attributes.h"
+#include "io/h5_detached.h"
 #include "io/h5_filter_list.h"
 #include "io/h5_reason.h"
 #include "io/h5_rest.h"
@@ -40,10 +41,11 @@ static slc_status open_template(const char *path, const char *dataset, slci_h5_i
     char name[SLCI_H5_NAME_BYTES];
     SLC_TRY(slci_h5_array_name(dataset, name));
     SLC_TRY(slci_h5_open(path, NULL, file));
-    slc_status status = SLC_OK;
-    if (slci_h5_find(*file, name) != SLCI_H5_DATASET) {
+    slci_h5_kind kind = SLCI_H5_ABSENT;
+    slc_status status = slci_h5_find(*file, path, name, &kind);
+    if (status == SLC_OK && kind != SLCI_H5_DATASET) {
         status = slci_h5_array_missing(*file, path, name);
-    } else {
+    } else if (status == SLC_OK) {
         slci_h5_lock();
         status = slci_h5_check_header(*file, path, name);
         *set = status == SLC_OK ? H5Dopen2((hid_t)*file, name, H5P_DEFAULT) : -1;
@@ -89,14 +91,57 @@ slc_status slci_h5_template_filter(const char *path, const char *dataset, slc_h5
     return SLC_OK;
 }
 
+/* Whether the chunks go through the same filters, whatever their levels. */
+static bool has_same_filters(const slci_chunk_pipeline *a, const slci_chunk_pipeline *b) {
+    bool is_same = a->n_filters == b->n_filters && a->n_filters <= SLCI_CHUNK_MAX_FILTERS;
+    for (int k = 0; k < a->n_filters && is_same; k++) {
+        is_same = a->filter[k].id == b->filter[k].id;
+    }
+    return is_same;
+}
+
+/* What n_taken of its elements take, as far as all take alike; negative where HDF5 fails. */
+static int64_t stored_bytes(hid_t set, const slci_chunk_pipeline *wanted, int64_t n_taken) {
+    slci_chunk_pipeline found = {0};
+    const hid_t space = H5Dget_space(set);
+    const hssize_t n = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
+    const bool is_read = n >= 0 && read_pipeline(set, &found);
+    (void)H5Sclose(space);
+    if (!is_read) {
+        return -1;
+    }
+    return n > 0 && n_taken <= n && has_same_filters(&found, wanted)
+               ? (int64_t)((double)H5Dget_storage_size(set) * (double)n_taken / (double)n)
+               : 0;
+}
+
+slc_status slci_h5_template_stored(const slc_h5_array_output *output, int64_t *out) {
+    slci_h5_id file = 0;
+    hid_t set = -1;
+    *out = 0;
+    if (output->template_path == NULL || !output->keeps_type || !slc_h5_array_is_filtered(output)) {
+        return SLC_OK;
+    }
+    const slci_chunk_pipeline wanted = slci_h5_output_pipeline(output);
+    const int64_t n_taken =
+        slc_layout_bytes(&output->layout) / slc_dtype_bytes(output->layout.dtype);
+    SLC_TRY(open_template(output->template_path, output->template_dataset, &file, &set));
+    const int64_t bytes = stored_bytes(set, &wanted, n_taken);
+    close_template(file, set);
+    if (bytes < 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: the form of dataset %s cannot be read",
+                        output->template_path, output->template_dataset);
+    }
+    *out = bytes;
+    return SLC_OK;
+}
+
 /* One that has a name in the file is nameless in the copy. */
 slc_status slci_h5_template_type(const slc_h5_array_output *output, slci_h5_id *out) {
     slci_h5_id file = 0;
     hid_t set = -1;
     SLC_TRY(open_template(output->template_path, output->template_dataset, &file, &set));
-    const hid_t found = H5Dget_type(set);
-    const hid_t type = found < 0 ? -1 : H5Tcopy(found);
-    (void)H5Tclose(found);
+    const hid_t type = slci_h5_detached_type(H5Dget_type(set));
     close_template(file, set);
     if (type < 0) {
         return SLC_FAIL(SLC_ERROR_INPUT, "%s: the type of dataset %s cannot be read",

@@ -9,6 +9,7 @@
  */
 #include "io/h5_type_check.h"
 
+#include <hdf5.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -18,6 +19,15 @@
 #define MOST_DEPTH 32
 
 #define MOST_DIMENSIONS 32
+
+/* The last version of a description that this HDF5 reads, and that it does not take for damage. */
+#if H5_VERSION_GE(2, 0, 0)
+enum { LAST_VERSION = 5 };
+#elif H5_VERSION_GE(1, 12, 0)
+enum { LAST_VERSION = 4 };
+#else
+enum { LAST_VERSION = 3 };
+#endif
 
 enum {
     CLASS_INTEGER,
@@ -42,7 +52,7 @@ typedef struct cursor {
     const unsigned char *at, *end;
     size_t address_bytes;
     int depth;
-    bool is_unknown; /* a version that cannot be followed: what comes after is not looked at */
+    bool is_new; /* a version that cannot be followed: what comes after is not looked at */
 } cursor;
 
 /* Of the type that was read. */
@@ -140,7 +150,7 @@ static size_t offset_bytes(const type_head *head) {
 static bool read_compound(cursor *from, const type_head *head) {
     const uint32_t n_members = head->bits & 0xFFFF;
     bool is_sound = n_members > 0;
-    for (uint32_t k = 0; k < n_members && is_sound && !from->is_unknown; k++) {
+    for (uint32_t k = 0; k < n_members && is_sound && !from->is_new; k++) {
         uint64_t offset = 0;
         uint64_t n_elements = 1;
         uint64_t bytes = 0;
@@ -148,8 +158,8 @@ static bool read_compound(cursor *from, const type_head *head) {
             skip_name(from, head->version) && read_number(from, offset_bytes(head), &offset) &&
             (head->version > 1 || read_old_shape(from, &n_elements)) && read_type(from, &bytes);
         is_sound =
-            is_sound && (from->is_unknown || (bytes <= head->bytes && n_elements <= head->bytes &&
-                                              offset + n_elements * bytes <= head->bytes));
+            is_sound && (from->is_new || (bytes <= head->bytes && n_elements <= head->bytes &&
+                                          offset + n_elements * bytes <= head->bytes));
     }
     return is_sound;
 }
@@ -157,11 +167,11 @@ static bool read_compound(cursor *from, const type_head *head) {
 static bool read_enum(cursor *from, const type_head *head) {
     const uint32_t n_members = head->bits & 0xFFFF;
     uint64_t bytes = 0;
-    bool is_sound = read_type(from, &bytes) && (from->is_unknown || bytes == head->bytes);
-    for (uint32_t k = 0; k < n_members && is_sound && !from->is_unknown; k++) {
+    bool is_sound = read_type(from, &bytes) && (from->is_new || bytes == head->bytes);
+    for (uint32_t k = 0; k < n_members && is_sound && !from->is_new; k++) {
         is_sound = skip_name(from, head->version);
     }
-    return is_sound && (from->is_unknown || skip(from, n_members * bytes));
+    return is_sound && (from->is_new || skip(from, n_members * bytes));
 }
 
 static bool read_array(cursor *from, const type_head *head) {
@@ -176,8 +186,8 @@ static bool read_array(cursor *from, const type_head *head) {
         n_elements *= is_sound ? extent : 1;
     }
     is_sound = is_sound && (head->version > 2 || skip(from, 4 * rank)) && read_type(from, &bytes);
-    return is_sound && (from->is_unknown || (n_elements <= head->bytes && bytes <= head->bytes &&
-                                             n_elements * bytes == head->bytes));
+    return is_sound && (from->is_new || (n_elements <= head->bytes && bytes <= head->bytes &&
+                                         n_elements * bytes == head->bytes));
 }
 
 static bool read_properties(cursor *from, const type_head *head) {
@@ -201,7 +211,7 @@ static bool read_properties(cursor *from, const type_head *head) {
     case CLASS_VARIABLE:
         return head->bytes == from->address_bytes + 8 && (head->bits & 0xF) <= VARIABLE_TEXT &&
                read_type(from, &bytes) &&
-               ((head->bits & 0xF) != VARIABLE_TEXT || from->is_unknown || bytes == 1);
+               ((head->bits & 0xF) != VARIABLE_TEXT || from->is_new || bytes == 1);
     case CLASS_ARRAY:
         return read_array(from, head);
     default: /* a string has none */
@@ -219,9 +229,12 @@ static bool read_type(cursor *from, uint64_t *bytes) {
     head.version = (int)(word >> 4 & 0xF);
     head.bits = (uint32_t)(word >> 8);
     *bytes = head.bytes;
-    if (head.version < 1 || head.version > 3 || head.class >= N_CLASSES) {
-        from->is_unknown = true;
+    if (head.version > 3 && head.version <= LAST_VERSION) {
+        from->is_new = true;
         return true;
+    }
+    if (head.version < 1 || head.version > LAST_VERSION || head.class >= N_CLASSES) {
+        return false;
     }
     from->depth++;
     const bool is_sound =

@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* bytes [n]: a datatype message of versions 1 to 3 of the file format (section IV.A.2.d); later ones
- * are true unseen, as are classes that it does not have, since HDF5 refuses them. */
+/* bytes [n]: a datatype message of versions 1 to 3 of the file format (section IV.A.2.d). Later
+ * ones are true unseen where this HDF5 knows them; what it does not know is false, since of an
+ * attribute whose type it cannot read it frees, when the file is closed, what it has not allocated. */
 bool slci_h5_type_check(const unsigned char *bytes, size_t n, size_t address_bytes);
 
 #endif

@@ -40,9 +40,11 @@ static slc_status open_columns(slci_plain *plain) {
     for (int i = 0; i < SLCI_PLAIN_MEMBERS; i++) {
         const slci_plain_member *member = &slci_plain_members[i];
         slci_h5_dataset *set = &plain->columns[member->column].set;
+        slci_h5_kind kind = SLCI_H5_ABSENT;
         char name[16];
         (void)snprintf(name, sizeof name, "/%s", member->name);
-        if (slci_h5_find(plain->file, name) == SLCI_H5_ABSENT) {
+        SLC_TRY(slci_h5_find(plain->file, plain->base.path, name, &kind));
+        if (kind == SLCI_H5_ABSENT) {
             continue;
         }
         if (set->id != 0) {

@@ -103,7 +103,9 @@ static slc_status check_ids(slci_uvh5_copy *copy, const slci_h5_dataset *set) {
 static slc_status check_phase_centre(slci_uvh5_copy *copy) {
     const char *name = "/Header/phase_center_id_array";
     slci_h5_dataset set;
-    if (slci_h5_find(copy->input, name) != SLCI_H5_DATASET) {
+    slci_h5_kind kind = SLCI_H5_ABSENT;
+    SLC_TRY(slci_h5_find(copy->input, copy->options.in_path, name, &kind));
+    if (kind != SLCI_H5_DATASET) {
         return SLC_OK;
     }
     SLC_TRY(slci_h5_dataset_open(copy->input, copy->options.in_path, name, &set));
@@ -226,9 +228,11 @@ static slc_status check_shape(slci_uvh5_copy *copy, int64_t *n_channels) {
 slc_status slci_uvh5_copy_look(slci_uvh5_copy *copy) {
     const char *path = copy->options.in_path;
     int64_t n_channels = 0;
+    slci_h5_kind kind = SLCI_H5_ABSENT;
     SLC_TRY(slci_file_stamp_get(path, &copy->stamp));
     SLC_TRY(slci_h5_open(path, copy->options.log, &copy->input));
-    if (slci_h5_find(copy->input, "/Header") != SLCI_H5_GROUP) {
+    SLC_TRY(slci_h5_find(copy->input, path, "/Header", &kind));
+    if (kind != SLCI_H5_GROUP) {
         return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
                         "%s: is not UVH5 (there is no group /Header); the model's visibilities "
                         "are written as UVH5, from UVH5",

@@ -23,7 +23,8 @@ static herr_t copy_object(hid_t group, const char *name, const H5L_info_t *info,
     if (strcmp(name, call->left_out) == 0) {
         return 0;
     }
-    if (info->type != H5L_TYPE_HARD && H5Oexists_by_name(group, name, H5P_DEFAULT) <= 0) {
+    if (info->type != H5L_TYPE_HARD && slci_h5_object_check_way(group, name) &&
+        H5Oexists_by_name(group, name, H5P_DEFAULT) <= 0) {
         slc_log_note(call->copy->options.log, "%s: '%.80s' is a link to nothing and is left out",
                      call->copy->options.in_path, name);
         return 0;
@@ -69,7 +70,9 @@ slc_status slci_uvh5_copy_objects(slci_uvh5_copy *copy, hid_t *data_group) {
     if (!slci_h5_object_check(input, "/") || !slci_h5_object_check(input, "/Data")) {
         return slci_h5_output_fail(copy->output, "the groups / and /Data");
     }
-    const slci_h5_object_copy_options options = {.output = copy->output, .follows_external = true};
+    const slci_h5_object_copy_options options = {.output = copy->output,
+                                                 .log = copy->options.log,
+                                                 .follows_external = true};
     slci_h5_object_copy *objects = slci_h5_object_copy_create(&options);
     const hid_t list = slci_h5_plist(H5P_GROUP_CREATE);
     const hid_t from[2] = {H5Gopen2(input, "/", H5P_DEFAULT),

@@ -57,7 +57,11 @@ static slc_status check_type(const slci_h5_dataset *set, bool is_good, const cha
 /* A row array [Nblts] of numbers; left closed where it is optional and missing. */
 static slc_status open_rows(slci_uvh5 *uvh5, const char *name, bool is_optional, bool is_integer,
                             slci_h5_dataset *set) {
-    if (is_optional && slci_h5_find(uvh5->file, name) == SLCI_H5_ABSENT) {
+    slci_h5_kind kind = SLCI_H5_DATASET;
+    if (is_optional) {
+        SLC_TRY(slci_h5_find(uvh5->file, uvh5->base.path, name, &kind));
+    }
+    if (kind == SLCI_H5_ABSENT) {
         return SLC_OK;
     }
     SLC_TRY(slci_h5_dataset_open(uvh5->file, uvh5->base.path, name, set));
@@ -80,8 +84,10 @@ static slc_status open_row_arrays(slci_uvh5 *uvh5) {
     SLC_TRY(open_rows(uvh5, "/Header/phase_center_id_array", true, true, &uvh5->phase_id));
     /* One number for all rows in the oldest files, else one for each row. */
     const char *name = "/Header/integration_time";
+    slci_h5_kind kind = SLCI_H5_ABSENT;
     uvh5->integration_s = (double)NAN;
-    if (slci_h5_find(uvh5->file, name) == SLCI_H5_ABSENT) {
+    SLC_TRY(slci_h5_find(uvh5->file, path, name, &kind));
+    if (kind == SLCI_H5_ABSENT) {
         return SLC_OK;
     }
     SLC_TRY(slci_h5_dataset_open(uvh5->file, path, name, &uvh5->integration));
@@ -132,7 +138,9 @@ static slc_status open_data(slci_uvh5 *uvh5, const slc_vis_options *options) {
     SLC_TRY(check_shape(flags, vis->rank, vis->shape, "the shape of visdata"));
     if (!options->use_unit_weights) {
         slci_h5_dataset *nsamples = &uvh5->nsamples.set;
-        if (slci_h5_find(uvh5->file, "/Data/nsamples") == SLCI_H5_ABSENT) {
+        slci_h5_kind kind = SLCI_H5_ABSENT;
+        SLC_TRY(slci_h5_find(uvh5->file, path, "/Data/nsamples", &kind));
+        if (kind == SLCI_H5_ABSENT) {
             return SLC_FAIL(SLC_ERROR_INPUT,
                             "%s: /Data/nsamples is missing; --unit-weights does without it", path);
         }
@@ -289,7 +297,11 @@ static slc_status check_unused(slci_uvh5 *uvh5) {
             SLC_TRY(slci_h5_get_integer_or(uvh5->file, uvh5->base.path, arrays[k].count_name, -1,
                                            &expected));
         }
-        if (expected < 0 || slci_h5_find(uvh5->file, arrays[k].name) == SLCI_H5_ABSENT) {
+        slci_h5_kind kind = SLCI_H5_ABSENT;
+        if (expected >= 0) {
+            SLC_TRY(slci_h5_find(uvh5->file, uvh5->base.path, arrays[k].name, &kind));
+        }
+        if (kind == SLCI_H5_ABSENT) {
             continue;
         }
         slci_h5_dataset set;
@@ -330,7 +342,9 @@ static slc_status read_version(slci_uvh5 *uvh5, slc_log *log) {
     }
     (void)snprintf(uvh5->base.header.format, sizeof uvh5->base.header.format, "UVH5 %s",
                    version[0] == '\0' ? "0.x" : version);
-    if (slci_h5_find(uvh5->file, "/Header/flex_spw_polarization_array") == SLCI_H5_DATASET) {
+    slci_h5_kind kind = SLCI_H5_ABSENT;
+    SLC_TRY(slci_h5_find(uvh5->file, path, "/Header/flex_spw_polarization_array", &kind));
+    if (kind == SLCI_H5_DATASET) {
         slci_h5_dataset set;
         SLC_TRY(
             slci_h5_dataset_open(uvh5->file, path, "/Header/flex_spw_polarization_array", &set));

@@ -105,7 +105,9 @@ static slc_status read_points(slci_uvh5 *uvh5, const char *group, slci_phase *ph
     for (int k = 0; k < 3 && status == SLC_OK; k++) {
         char name[SLCI_H5_NAME_BYTES + 16];
         (void)snprintf(name, sizeof name, "%s/%s", group, names[k]);
-        if (k > 0 || slci_h5_find(uvh5->file, name) == SLCI_H5_DATASET) {
+        slci_h5_kind kind = SLCI_H5_DATASET;
+        status = k > 0 ? SLC_OK : slci_h5_find(uvh5->file, path, name, &kind);
+        if (status == SLC_OK && kind == SLCI_H5_DATASET) {
             status = slci_h5_get_numbers(uvh5->file, path, name, MAX_POINTS, &columns[k], &n[k]);
         }
     }
@@ -209,7 +211,9 @@ static slc_status read_entry(slci_uvh5 *uvh5, const centre *entry) {
 static slc_status list_centres(const slci_uvh5 *uvh5, centre **out, int64_t *n, bool *is_json) {
     const char *path = uvh5->base.path;
     int64_t count = 0;
-    *is_json = slci_h5_find(uvh5->file, CATALOGUE) == SLCI_H5_DATASET;
+    slci_h5_kind kind = SLCI_H5_ABSENT;
+    SLC_TRY(slci_h5_find(uvh5->file, path, CATALOGUE, &kind));
+    *is_json = kind == SLCI_H5_DATASET;
     if (*is_json) {
         return SLC_OK;
     }
@@ -230,7 +234,11 @@ static slc_status list_centres(const slci_uvh5 *uvh5, centre **out, int64_t *n, 
         char *end = NULL;
         (void)snprintf(name, sizeof name, CATALOGUE "/%s", names[k]);
         centres[k].id = strtoll(names[k], &end, 10);
-        *is_json = slci_h5_find(uvh5->file, name) == SLCI_H5_DATASET;
+        status = slci_h5_find(uvh5->file, path, name, &kind);
+        *is_json = status == SLC_OK && kind == SLCI_H5_DATASET;
+        if (status != SLC_OK) {
+            break;
+        }
         if (!*is_json && (*end != '\0' || end == names[k])) {
             status = SLC_FAIL(SLC_ERROR_INPUT, "%s: %s: expected a number as the entry's name",
                               path, name);
@@ -339,7 +347,9 @@ static slc_status choose(slci_uvh5 *uvh5, const centre *centres, int64_t n, cons
 
 slc_status slci_uvh5_phase_read(slci_uvh5 *uvh5, const char *wanted) {
     const char *path = uvh5->base.path;
-    if (slci_h5_find(uvh5->file, CATALOGUE) == SLCI_H5_ABSENT) {
+    slci_h5_kind kind = SLCI_H5_ABSENT;
+    SLC_TRY(slci_h5_find(uvh5->file, path, CATALOGUE, &kind));
+    if (kind == SLCI_H5_ABSENT) {
         return read_single(uvh5, wanted);
     }
     centre *centres = NULL;
@@ -349,7 +359,8 @@ slc_status slci_uvh5_phase_read(slci_uvh5 *uvh5, const char *wanted) {
     if (is_json) {
         int64_t n_centres = 1;
         SLC_TRY(slci_h5_get_integer_or(uvh5->file, path, "/Header/Nphase", 1, &n_centres));
-        if (n_centres == 1 && slci_h5_find(uvh5->file, "/Header/phase_type") == SLCI_H5_DATASET) {
+        SLC_TRY(slci_h5_find(uvh5->file, path, "/Header/phase_type", &kind));
+        if (n_centres == 1 && kind == SLCI_H5_DATASET) {
             return read_single(uvh5, wanted);
         }
         return SLC_FAIL(SLC_ERROR_UNSUPPORTED,

@@ -34,6 +34,23 @@ static slc_status find_zip(const char *path, bool *is_zip) {
     return SLC_OK;
 }
 
+/* What an HDF5 file with visibilities is. */
+typedef enum h5_form { H5_OTHER, H5_HEADER_ONLY, H5_UVH5, H5_PLAIN } h5_form;
+
+static slc_status find_form(slci_h5_id file, const char *path, h5_form *out) {
+    static const char *const names[] = {"/Header", "/Data", "/u", "/vis"};
+    slci_h5_kind kind[4] = {SLCI_H5_ABSENT};
+    for (int k = 0; k < 4; k++) {
+        SLC_TRY(slci_h5_find(file, path, names[k], &kind[k]));
+    }
+    const bool has_header = kind[0] == SLCI_H5_GROUP;
+    *out = has_header && kind[1] == SLCI_H5_GROUP                     ? H5_UVH5
+           : kind[2] == SLCI_H5_DATASET || kind[3] == SLCI_H5_DATASET ? H5_PLAIN
+           : has_header                                               ? H5_HEADER_ONLY
+                                                                      : H5_OTHER;
+    return SLC_OK;
+}
+
 static slc_status open_part(const char *path, const slc_vis_options *options, slci_vis_part **out) {
     slci_file_stamp stamp;
     bool is_zip = false;
@@ -48,20 +65,21 @@ static slc_status open_part(const char *path, const slc_vis_options *options, sl
                         path);
     }
     slci_h5_id file;
+    h5_form form = H5_OTHER;
     SLC_TRY(slci_h5_open(path, options->log, &file));
-    const bool has_header = slci_h5_find(file, "/Header") == SLCI_H5_GROUP;
-    if (has_header && slci_h5_find(file, "/Data") == SLCI_H5_GROUP) {
+    const slc_status status = find_form(file, path, &form);
+    if (status == SLC_OK && form == H5_UVH5) {
         return slci_uvh5_open(path, file, options, out);
     }
-    if (slci_h5_find(file, "/u") == SLCI_H5_DATASET ||
-        slci_h5_find(file, "/vis") == SLCI_H5_DATASET) {
+    if (status == SLC_OK && form == H5_PLAIN) {
         return slci_plain_h5_open(path, file, options, out);
     }
     slci_h5_close(file);
+    SLC_TRY(status);
     return SLC_FAIL(
         SLC_ERROR_UNSUPPORTED,
         "%s: neither UVH5 (groups /Header and /Data%s) nor a plain set (/u, /v, /w, /vis)", path,
-        has_header ? ", of which /Data is missing" : "");
+        form == H5_HEADER_ONLY ? ", of which /Data is missing" : "");
 }
 
 static uint64_t hash_i64(uint64_t hash, int64_t value) {

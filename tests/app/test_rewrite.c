@@ -222,6 +222,10 @@ static void scales_go_with_their_dimensions(void **state) {
     for (int k = 0; k < 5; k++) {
         TEST_NEAR(values[k], 0.5 * (17 - 3 * k), 0);
     }
+    double fill = 0;
+    const hid_t form = H5Dget_create_plist(scale);
+    assert_true(H5Pget_fill_value(form, H5T_NATIVE_DOUBLE, &fill) >= 0 && H5Pclose(form) >= 0);
+    TEST_NEAR(fill, TEST_SCALE_FILL, 0);
     assert_true(H5Aread(list, type, lists) >= 0);
     assert_int_equal(lists[0].len, 1);
     assert_int_equal(lists[1].len, 0);

@@ -199,6 +199,48 @@ static void chunks_outside_of_the_file_are_refused(void **state) {
     }
 }
 
+/* Writes another extent over the n_places of the first dimension's, the limit of its growth behind
+ * it. */
+static void change_extent(const char *path, uint64_t extent, bool has_limit) {
+    const uint64_t both[2] = {N, N};
+    const uint64_t changed[2] = {extent, has_limit ? extent : N};
+    int64_t n = 0;
+    int n_found = 0;
+    char *bytes = test_file_read(path, &n);
+    for (int64_t at = 0; at + (int64_t)sizeof both <= n; at++) {
+        if (memcmp(bytes + at, both, sizeof both) == 0) {
+            memcpy(bytes + at, changed, sizeof changed);
+            n_found++;
+        }
+    }
+    FILE *file = fopen(path, "wb");
+    assert_true(file != NULL && fwrite(bytes, 1, (size_t)n, file) == (size_t)n);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(n_found, 1);
+    free(bytes);
+}
+
+/* A shape is refused when the dataset is opened, where it cannot be what the file holds. */
+static void shapes_that_cannot_be_are_refused(void **state) {
+    const test_place *self = *state;
+    const uint64_t extents[] = {N + 1, UINT64_C(1) << 31, UINT64_C(1) << 52};
+    int64_t found[N];
+    for (int64_t k = 0; k < TEST_COUNT(extents); k++) {
+        put_numbers(self->path, list_of(false));
+        change_extent(self->path, extents[k], false);
+        TEST_FAILS(read_rows(self->path, 0, N, found), SLC_ERROR_INPUT,
+                   "but may grow to 256 only: damaged data");
+        put_numbers(self->path, H5Pcreate(H5P_DATASET_CREATE));
+        change_extent(self->path, extents[k], true);
+        TEST_FAILS(read_rows(self->path, 0, N, found), SLC_ERROR_INPUT,
+                   "bytes by its shape, but 2048 are stored");
+    }
+    put_numbers(self->path, list_of(false)); /* with chunks any shape may be */
+    change_extent(self->path, UINT64_C(1) << 16, true);
+    TEST_OK(read_rows(self->path, 0, N, found));
+    assert_int_equal(found[N - 1], N - 1);
+}
+
 #define CASE(function) cmocka_unit_test_setup_teardown(function, make, test_place_destroy)
 
 int main(void) {
@@ -210,6 +252,7 @@ int main(void) {
         CASE(sizes_of_raw_edges_are_checked),
         CASE(masks_of_more_filters_are_refused),
         CASE(chunks_outside_of_the_file_are_refused),
+        CASE(shapes_that_cannot_be_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,8 +99,11 @@ static void numbers_are_checked(void **state) {
     free(numbers);
     TEST_FAILS(slci_h5_get_numbers(file, "F", "/three", 2, &numbers, &n), SLC_ERROR_INPUT,
                "at most 2");
-    assert_int_equal(slci_h5_find(file, "/i"), SLCI_H5_DATASET);
-    assert_int_equal(slci_h5_find(file, "/i/j"), SLCI_H5_ABSENT);
+    slci_h5_kind kind = SLCI_H5_OTHER;
+    TEST_OK(slci_h5_find(file, self->path, "/i", &kind));
+    assert_int_equal(kind, SLCI_H5_DATASET);
+    TEST_OK(slci_h5_find(file, self->path, "/i/j", &kind));
+    assert_int_equal(kind, SLCI_H5_ABSENT);
     slci_h5_close(file);
 }
 

@@ -302,6 +302,112 @@ static void filters_that_are_not_there_are_kept(void **state) {
     assert_true(H5Dclose(set) >= 0 && H5Fclose(file) >= 0);
 }
 
+/* Two rows: one of a dataset of the same file, one of another file. */
+static void make_virtual(const char *path) {
+    const hsize_t shape[2] = {2, CHUNK};
+    const hsize_t row[2] = {1, CHUNK};
+    const hsize_t n = CHUNK;
+    double values[CHUNK];
+    for (int k = 0; k < CHUNK; k++) {
+        values[k] = k;
+    }
+    const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t group = H5Gcreate2(file, "/g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t space = H5Screate_simple(2, shape, NULL);
+    const hid_t source = H5Screate_simple(1, &n, NULL);
+    put(file, "line", H5Tcopy(H5T_NATIVE_DOUBLE), CHUNK, H5P_DEFAULT, values);
+    for (hsize_t k = 0; k < 2; k++) {
+        const hsize_t at[2] = {k, 0};
+        assert_true(H5Sselect_hyperslab(space, H5S_SELECT_SET, at, NULL, row, NULL) >= 0);
+        assert_true(H5Pset_virtual(list, space, k == 0 ? "." : "b.h5", "/line", source) >= 0);
+    }
+    H5Sselect_all(space);
+    const hid_t set = H5Dcreate2(group, "v", H5T_IEEE_F64LE, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    assert_true(set >= 0 && H5Dclose(set) >= 0 && H5Sclose(source) >= 0 && H5Sclose(space) >= 0 &&
+                H5Pclose(list) >= 0 && H5Gclose(group) >= 0 && H5Fclose(file) >= 0);
+}
+
+/* A virtual dataset keeps its mapping, with the names as they are. */
+static void virtual_ones_stay_virtual(void **state) {
+    const test_way *self = *state;
+    char reason[SLCI_H5_REASON_BYTES];
+    char name[16];
+    size_t n = 0;
+    make_virtual(self->in);
+    slci_h5_lock();
+    assert_true(copy_one(self->in, "/g", self->out, reason));
+    slci_h5_unlock();
+    const hid_t file = H5Fopen(self->out, H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t set = H5Dopen2(file, "/g/v", H5P_DEFAULT);
+    const hid_t list = H5Dget_create_plist(set);
+    assert_int_equal(H5Pget_layout(list), H5D_VIRTUAL);
+    assert_true(H5Pget_virtual_count(list, &n) >= 0);
+    assert_int_equal(n, 2);
+    assert_true(H5Pget_virtual_filename(list, 0, name, sizeof name) > 0);
+    assert_string_equal(name, ".");
+    assert_true(H5Pget_virtual_filename(list, 1, name, sizeof name) > 0);
+    assert_string_equal(name, "b.h5");
+    assert_true(H5Pget_virtual_dsetname(list, 1, name, sizeof name) > 0);
+    assert_string_equal(name, "/line");
+    assert_true(H5Pclose(list) >= 0 && H5Dclose(set) >= 0 && H5Fclose(file) >= 0);
+}
+
+typedef struct pointing {
+    int number;
+    hobj_ref_t one, two[2];
+    hvl_t list; /* of such */
+} pointing;
+
+static hid_t pointing_type(void) {
+    const hsize_t two = 2;
+    const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(pointing));
+    const hid_t array = H5Tarray_create2(H5T_STD_REF_OBJ, 1, &two);
+    const hid_t list = H5Tvlen_create(H5T_STD_REF_OBJ);
+    assert_true(H5Tinsert(type, "number", HOFFSET(pointing, number), H5T_NATIVE_INT) >= 0);
+    assert_true(H5Tinsert(type, "one", HOFFSET(pointing, one), H5T_STD_REF_OBJ) >= 0);
+    assert_true(H5Tinsert(type, "two", HOFFSET(pointing, two), array) >= 0);
+    assert_true(H5Tinsert(type, "list", HOFFSET(pointing, list), list) >= 0);
+    assert_true(H5Tclose(array) >= 0 && H5Tclose(list) >= 0);
+    return type;
+}
+
+/* References within elements lead nowhere in the copy; what stands beside them is kept. */
+static void references_in_elements_lead_nowhere(void **state) {
+    const test_way *self = *state;
+    char reason[SLCI_H5_REASON_BYTES];
+    hobj_ref_t references[2];
+    pointing values[2] = {{.number = 5}, {.number = 6}};
+    pointing found[2];
+    const hsize_t n = 2;
+    hid_t file = H5Fcreate(self->in, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t group = H5Gcreate2(file, "/g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    for (int k = 0; k < 2; k++) {
+        assert_true(H5Rcreate(&references[k], file, "/g", H5R_OBJECT, -1) >= 0);
+        values[k].one = values[k].two[1] = references[0];
+        values[k].list = (hvl_t){2, references};
+    }
+    put(group, "x", pointing_type(), n, H5P_DEFAULT, values);
+    assert_true(H5Gclose(group) >= 0 && H5Fclose(file) >= 0);
+    slci_h5_lock();
+    assert_true(copy_one(self->in, "/g", self->out, reason));
+    slci_h5_unlock();
+    file = H5Fopen(self->out, H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t set = H5Dopen2(file, "/g/x", H5P_DEFAULT);
+    const hid_t type = pointing_type();
+    const hid_t space = H5Screate_simple(1, &n, NULL);
+    assert_true(H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, found) >= 0);
+    for (int k = 0; k < 2; k++) {
+        const hobj_ref_t *list = found[k].list.p;
+        assert_int_equal(found[k].number, 5 + k);
+        assert_true(found[k].one == 0 && found[k].two[0] == 0 && found[k].two[1] == 0);
+        assert_true(found[k].list.len == 2 && list[0] == 0 && list[1] == 0);
+    }
+    assert_true(H5Dvlen_reclaim(type, space, H5P_DEFAULT, found) >= 0);
+    assert_true(H5Sclose(space) >= 0 && H5Tclose(type) >= 0 && H5Dclose(set) >= 0 &&
+                H5Fclose(file) >= 0);
+}
+
 /* ---- damage ----------------------------------------------------------------------------------- */
 
 static int64_t load(const char *path, unsigned char bytes[MOST_BYTES]) {
@@ -373,6 +479,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(everything_is_copied),
         CASE(raw_edges_stay_readable),
+        CASE(virtual_ones_stay_virtual),
+        CASE(references_in_elements_lead_nowhere),
         CASE(filters_that_are_not_there_are_kept),
         CASE(no_damage_crashes),
         CASE(depth_has_an_end),

@@ -60,8 +60,11 @@ static void put_scale(hid_t file, const char *name, int64_t n) {
     const hsize_t length = (hsize_t)n;
     const hid_t space = H5Screate_simple(1, &length, NULL);
     const hid_t text = text_type(sizeof "DIMENSION_SCALE");
+    const double fill = TEST_SCALE_FILL;
+    const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    assert_true(H5Pset_fill_value(list, H5T_NATIVE_DOUBLE, &fill) >= 0);
     const hid_t scale =
-        H5Dcreate2(file, name, H5T_IEEE_F64BE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        H5Dcreate2(file, name, H5T_IEEE_F64BE, space, H5P_DEFAULT, list, H5P_DEFAULT);
     double *values = test_allocate(n * 8);
     for (int64_t k = 0; k < n; k++) {
         values[k] = 0.5 * (double)k;
@@ -69,6 +72,7 @@ static void put_scale(hid_t file, const char *name, int64_t n) {
     assert_true(H5Dwrite(scale, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
     put_attribute(scale, "CLASS", text, 0, "DIMENSION_SCALE");
     free(values);
+    H5Pclose(list);
     H5Dclose(scale);
     H5Tclose(text);
     H5Sclose(space);

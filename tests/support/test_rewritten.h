@@ -27,7 +27,8 @@ int32_t test_rewrite_value(const test_array *array, const int64_t *index);
 void test_rewrite_put(const char *path, const char *name, const test_array *array);
 
 /* Gives the dataset an attribute "units", and its dimension `d` the label "along" and a dimension scale
- * `name` with the values 0.5 k. */
+ * `name` with the values 0.5 k, and this fill value. */
+#define TEST_SCALE_FILL (-7.25)
 void test_rewrite_describe(const char *path, const char *dataset, int d, const char *name);
 
 /* All elements of a dataset that must have this shape, read by HDF5 itself; the caller frees. */

@@ -1,0 +1,346 @@
+/* Files with many links, attributes and chunks, in HDF5's older and newer form, with one byte of them
+ * changed: opening, reading and copying ends in a status, and neither in a crash nor never. The copy of
+ * a sound one is whole. Each damage is looked at in a process of its own, since what HDF5 does with
+ * some of them cannot be outlived. */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/h5_array.h"
+#include "io/h5_file.h"
+#include "io/h5_object_copy.h"
+#include "io/h5_reason.h"
+#include "tests/support/test_uvh5.h"
+
+/* Enough that each form needs more than one level: HDF5 keeps up to 8 links, and 8 attributes, in the
+ * header itself, and 32 to 64 entries in a node. */
+enum { N_LINKS = 150, N_ATTRIBUTES = 30, ROWS = 90, COLUMNS = 4, LARGE = 3000 };
+
+/* Damages that are looked at of each file. */
+#ifndef N_DAMAGES
+#define N_DAMAGES 250
+#endif
+
+#define MOST_SECONDS 10
+
+typedef enum file_form { OLDER, NEWER, SHARED, N_FORMS } file_form;
+
+static const char *const form_names[] = {"older", "newer", "shared messages"};
+
+/* ---- the file --------------------------------------------------------------------------------- */
+
+static hid_t file_of(const char *path, file_form form) {
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    const hid_t list = H5Pcreate(H5P_FILE_CREATE);
+    if (form != OLDER) {
+        assert_true(H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0);
+    }
+    if (form == SHARED) {
+        assert_true(H5Pset_shared_mesg_nindexes(list, 1) >= 0);
+        assert_true(H5Pset_shared_mesg_index(list, 0, H5O_SHMESG_ALL_FLAG, 16) >= 0);
+    }
+    const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, list, access);
+    assert_true(file >= 0 && H5Pclose(list) >= 0 && H5Pclose(access) >= 0);
+    return file;
+}
+
+static hid_t group_of(hid_t file, file_form form) {
+    const hid_t list = H5Pcreate(H5P_GROUP_CREATE);
+    if (form != OLDER) {
+        const unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
+        assert_true(H5Pset_link_creation_order(list, order) >= 0);
+        assert_true(H5Pset_attr_creation_order(list, order) >= 0);
+    }
+    const hid_t group = H5Gcreate2(file, "/g", H5P_DEFAULT, list, H5P_DEFAULT);
+    assert_true(group >= 0 && H5Pclose(list) >= 0);
+    return group;
+}
+
+/* One chunk a row, and no limit in both dimensions: in the newer form a tree holds their places. */
+static void put_data(hid_t group) {
+    const hsize_t shape[2] = {ROWS, COLUMNS};
+    const hsize_t most[2] = {H5S_UNLIMITED, H5S_UNLIMITED};
+    const hsize_t chunk[2] = {1, COLUMNS};
+    int values[ROWS * COLUMNS];
+    for (int k = 0; k < ROWS * COLUMNS; k++) {
+        values[k] = k;
+    }
+    const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t space = H5Screate_simple(2, shape, most);
+    assert_true(H5Pset_chunk(list, 2, chunk) >= 0);
+    const hid_t set =
+        H5Dcreate2(group, "data", H5T_STD_I32LE, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    assert_true(H5Dwrite(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    assert_true(H5Dclose(set) >= 0 && H5Sclose(space) >= 0 && H5Pclose(list) >= 0);
+}
+
+static void put_attribute(hid_t object, int k, hsize_t n) {
+    static const short values[LARGE];
+    char name[32];
+    (void)snprintf(name, sizeof name, "attribute %d", k);
+    const hid_t space = H5Screate_simple(1, &n, NULL);
+    const hid_t attribute =
+        H5Acreate2(object, name, H5T_STD_I16LE, space, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Awrite(attribute, H5T_NATIVE_SHORT, values) >= 0);
+    assert_true(H5Aclose(attribute) >= 0 && H5Sclose(space) >= 0);
+}
+
+/* The large one does not fit among the others. */
+static void make_file(const char *path, file_form form) {
+    const hid_t file = file_of(path, form);
+    const hid_t group = group_of(file, form);
+    put_data(group);
+    for (int k = 0; k < N_LINKS; k++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "link number %d", k);
+        const bool is_soft = k % 3 == 0;
+        assert_true(
+            (is_soft ? H5Lcreate_soft("/g/data", group, name, H5P_DEFAULT, H5P_DEFAULT)
+                     : H5Lcreate_hard(group, "data", group, name, H5P_DEFAULT, H5P_DEFAULT)) >= 0);
+    }
+    for (int k = 0; k < N_ATTRIBUTES; k++) {
+        put_attribute(group, k, k == 20 && form != OLDER ? LARGE : 4);
+    }
+    assert_true(H5Gclose(group) >= 0 && H5Fclose(file) >= 0);
+}
+
+/* ---- what is done with it --------------------------------------------------------------------- */
+
+static slc_status read_all(const char *path) {
+    const slc_h5_array_options options = {.path = path, .dataset = "/g/link number 1"};
+    const slc_box box = {.rank = 2, .extent = {ROWS, COLUMNS}};
+    int64_t values[ROWS * COLUMNS]; /* of no more bytes than any type that is expected */
+    void *const dst[] = {values};
+    slc_source *source = NULL;
+    SLC_TRY(slc_h5_array_open(&options, &source));
+    const slc_layout *found = &source->fields[0];
+    const bool is_same = found->rank == 2 && found->shape[0] == ROWS &&
+                         found->shape[1] == COLUMNS && slc_dtype_bytes(found->dtype) <= 8;
+    const slc_status status = is_same ? slc_source_read(source, &box, dst) : SLC_OK;
+    slc_source_destroy(source);
+    return status;
+}
+
+/* The group "/g" into another file. With the lock. */
+static slc_status copy_group(hid_t file, const char *to) {
+    slci_h5_output *output = NULL;
+    FILE *empty = fopen(to, "wb");
+    if (empty == NULL || fclose(empty) != 0) {
+        return SLC_ERROR_INTERNAL;
+    }
+    SLC_TRY(slci_h5_output_create(to, to, &output));
+    const slci_h5_object_copy_options options = {.output = output};
+    slci_h5_object_copy *copy = slci_h5_object_copy_create(&options);
+    const bool is_ok =
+        copy != NULL && slci_h5_object_copy_target(copy, file, "/g", slci_h5_output_file(output));
+    const bool is_known = is_ok || slci_h5_reason_is_input() || slci_h5_lacks_memory();
+    slci_h5_object_copy_destroy(copy);
+    slci_h5_output_destroy(output);
+    return is_ok ? SLC_OK : is_known ? SLC_ERROR_INPUT : SLC_ERROR_INTERNAL;
+}
+
+static slc_status copy_file(const char *from, const char *to) {
+    slci_h5_id file = 0;
+    SLC_TRY(slci_h5_open(from, NULL, &file));
+    slci_h5_lock();
+    const slc_status status = copy_group((hid_t)file, to);
+    slci_h5_unlock();
+    slci_h5_close(file);
+    return status;
+}
+
+/* Both, and which of them were refused: 0 to 3; above, where one ended otherwise than it may. */
+enum { READ_REFUSED = 1, COPY_REFUSED = 2, WRONG = 4 };
+
+static int look(const char *path, const char *out) {
+    const slc_status is_read = read_all(path);
+    const slc_status is_copied = copy_file(path, out);
+    const bool is_right = (is_read == SLC_OK || is_read == SLC_ERROR_INPUT ||
+                           is_read == SLC_ERROR_UNSUPPORTED || is_read == SLC_ERROR_MEMORY) &&
+                          (is_copied == SLC_OK || is_copied == SLC_ERROR_INPUT);
+    return (is_read != SLC_OK ? READ_REFUSED : 0) | (is_copied != SLC_OK ? COPY_REFUSED : 0) |
+           (is_right ? 0 : WRONG);
+}
+
+/* In a process of its own, which a signal ends if it takes too long. */
+static int look_apart(const char *path, const char *out, const char *what) {
+    int state = 0;
+    (void)fflush(NULL);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)alarm(MOST_SECONDS);
+        _exit(look(path, out));
+    }
+    assert_int_equal(waitpid(child, &state, 0), child);
+    if (!WIFEXITED(state) || (WEXITSTATUS(state) & WRONG) != 0) {
+        print_error("%s: %s %d\n", what, WIFEXITED(state) ? "exit" : "signal",
+                    WIFEXITED(state) ? WEXITSTATUS(state) : WTERMSIG(state));
+        return WRONG;
+    }
+    return WEXITSTATUS(state);
+}
+
+/* ---- damage ----------------------------------------------------------------------------------- */
+
+typedef struct content {
+    unsigned char *bytes;
+    int64_t n;
+} content;
+
+static void store(const char *path, const content *file) {
+    FILE *to = fopen(path, "wb");
+    assert_non_null(to);
+    assert_int_equal(fwrite(file->bytes, 1, (size_t)file->n, to), file->n);
+    assert_int_equal(fclose(to), 0);
+}
+
+/* Bytes that say something are not 0, or stand near such ones. */
+static bool says_something(const content *file, int64_t at) {
+    bool is_any = false;
+    for (int64_t k = at - 3; k <= at + 3; k++) {
+        is_any = is_any || (k >= 0 && k < file->n && file->bytes[k] != 0);
+    }
+    return is_any;
+}
+
+static void damage_all(const test_way *self, file_form form) {
+    content file = {NULL, 0};
+    char what[64];
+    int n_refused = 0;
+    int n_wrong = 0;
+    uint64_t random = (uint64_t)form + 1;
+    make_file(self->in, form);
+    assert_int_equal(look_apart(self->in, self->out, form_names[form]), 0);
+    file.bytes = (unsigned char *)test_file_read(self->in, &file.n);
+    for (int k = 0; k < N_DAMAGES; k++) {
+        int64_t at = test_random_below(&random, file.n);
+        while (!says_something(&file, at)) {
+            at = test_random_below(&random, file.n);
+        }
+        const unsigned char kept = file.bytes[at];
+        file.bytes[at] = (unsigned char)(kept ^ (1 + test_random_below(&random, 255)));
+        (void)snprintf(what, sizeof what, "%s, byte %lld: %d in place of %d", form_names[form],
+                       (long long)at, file.bytes[at], kept);
+        store(self->other, &file);
+        const int found = look_apart(self->other, self->out, what);
+        n_refused += found == READ_REFUSED || found == COPY_REFUSED ||
+                     found == (READ_REFUSED | COPY_REFUSED);
+        n_wrong += found == WRONG;
+        file.bytes[at] = kept;
+    }
+    free(file.bytes);
+    print_message("%s: %d of %d damages refused\n", form_names[form], n_refused, N_DAMAGES);
+    assert_int_equal(n_wrong, 0);
+    assert_true(n_refused > N_DAMAGES / 10 && n_refused < N_DAMAGES);
+}
+
+/* ---- structures that lead back ---------------------------------------------------------------- */
+
+static int64_t find(const content *file, const char *what, int64_t from) {
+    int64_t at = from;
+    while (at + 4 <= file->n && memcmp(file->bytes + at, what, 4) != 0) {
+        at++;
+    }
+    return at + 4 <= file->n ? at : -1;
+}
+
+static void put_number(unsigned char *to, int64_t number) {
+    for (int k = 0; k < 8; k++) {
+        to[k] = (unsigned char)(number >> 8 * k);
+    }
+}
+
+/* Every tree of the older form, of links and of chunks, with itself as its first child, at its own
+ * level and at one that would go on for ever. Of a lowest node of chunks the child is what is read
+ * as one. */
+static void trees_that_lead_back_are_refused(void **state) {
+    enum { HEAD = 24, LEVEL = 5, N_CHILDREN = 6, LINK_KEY = 8, CHUNK_KEY = 8 + 3 * 8 };
+    const test_way *self = *state;
+    content file = {NULL, 0};
+    int n_trees = 0;
+    make_file(self->in, OLDER);
+    file.bytes = (unsigned char *)test_file_read(self->in, &file.n);
+    for (int64_t at = find(&file, "TREE", 0); at >= 0; at = find(&file, "TREE", at + 4)) {
+        unsigned char kept[HEAD + CHUNK_KEY + 8];
+        memcpy(kept, file.bytes + at, sizeof kept);
+        const bool has_chunks = kept[4] == 1;
+        for (int higher = has_chunks && kept[LEVEL] == 0 ? 1 : 0; higher < 2; higher++) {
+            file.bytes[at + LEVEL] = (unsigned char)(kept[LEVEL] + higher);
+            put_number(file.bytes + at + HEAD + (has_chunks ? CHUNK_KEY : LINK_KEY), at);
+            store(self->other, &file);
+            assert_int_equal(look_apart(self->other, self->out, "a tree that leads back"),
+                             READ_REFUSED | COPY_REFUSED);
+        }
+        memcpy(file.bytes + at, kept, sizeof kept);
+        n_trees++;
+    }
+    free(file.bytes);
+    assert_true(n_trees >= 5);
+}
+
+/* What is wrong, where, and what was expected, stands in one line. */
+static void damage_is_named(void **state) {
+    const test_way *self = *state;
+    content file = {NULL, 0};
+    char words[128];
+    make_file(self->in, NEWER);
+    file.bytes = (unsigned char *)test_file_read(self->in, &file.n);
+    const int64_t heap = find(&file, "FRHP", 0);
+    assert_true(heap > 0);
+    file.bytes[heap + 7] ^= 1; /* bytes of filters: HDF5 1.10 reads so many before it adds up */
+    store(self->other, &file);
+    (void)snprintf(words, sizeof words, "'/g' are damaged: byte %lld: block FRHP has the checksum",
+                   (long long)heap);
+    TEST_FAILS(read_all(self->other), SLC_ERROR_INPUT, words);
+    free(file.bytes);
+}
+
+/* Ten thousand links, in heaps and trees of several levels, are sound. */
+static void many_links_are_sound(void **state) {
+    const test_way *self = *state;
+    for (file_form form = OLDER; form < N_FORMS; form++) {
+        make_file(self->in, form);
+        hid_t file = H5Fopen(self->in, H5F_ACC_RDWR, H5P_DEFAULT);
+        const hid_t group = H5Gopen2(file, "/g", H5P_DEFAULT);
+        for (int k = 0; k < 10000; k++) {
+            char name[64];
+            (void)snprintf(name, sizeof name, "another link %d", k * 7919 % 10000);
+            assert_true(H5Lcreate_soft("/g/data", group, name, H5P_DEFAULT, H5P_DEFAULT) >= 0);
+        }
+        for (int k = 0; k < 10000; k += 3) { /* and holes where some were */
+            char name[64];
+            (void)snprintf(name, sizeof name, "another link %d", k);
+            assert_true(H5Ldelete(group, name, H5P_DEFAULT) >= 0);
+        }
+        assert_true(H5Gclose(group) >= 0 && H5Fclose(file) >= 0);
+        TEST_OK(read_all(self->in));
+    }
+}
+
+static void damage_of_the_older_form_is_outlived(void **state) {
+    damage_all(*state, OLDER);
+}
+
+static void damage_of_the_newer_form_is_outlived(void **state) {
+    damage_all(*state, NEWER);
+}
+
+static void damage_of_shared_messages_is_outlived(void **state) {
+    damage_all(*state, SHARED);
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, test_way_create, test_way_destroy)
+
+int main(void) {
+    (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    const struct CMUnitTest tests[] = {
+        CASE(damage_of_the_older_form_is_outlived),
+        CASE(damage_of_the_newer_form_is_outlived),
+        CASE(damage_of_shared_messages_is_outlived),
+        CASE(trees_that_lead_back_are_refused),
+        CASE(damage_is_named),
+        CASE(many_links_are_sound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
