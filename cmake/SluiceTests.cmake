@@ -1,7 +1,7 @@
 # Tests and examples, found by folder and name.
 #
 #   tests/<folder>/test_<name>.c   test_<folder>_<name>: cmocka, linked with libsluice.a and
-#                                  tests/support/*.c
+#                                  tests/support/*.c; one of them again with kernels for earlier cards
 #   tests/app/*.sh, *.py           program tests; SLUICE_PROGRAM holds the path of `sluice`
 #   tests/lint/lint_*.py           lint_<name>
 #   examples/<nn_name>/*.c         example_<nn_name>, and a test if run.sh lies beside it; *.cu joins
@@ -150,6 +150,9 @@ if(SLUICE_HAVE_CMOCKA)
         if(name MATCHES "^(image|gather|predict|rewrite|stats|checkpoint|engine)_fault")
             sluice_wrap_calls(${test})
         endif()
+        if(name MATCHES "^(direct_card|image_probe_cuda)$") # answer in the place of tensor cores
+            target_link_options(${test} PRIVATE "LINKER:--wrap=slci_direct_probe")
+        endif()
         add_test(NAME ${test}
             COMMAND bash "${PROJECT_SOURCE_DIR}/tests/support/run_cmocka" $<TARGET_FILE:${test}>)
         sluice_set_test_properties(${test} ${stem})
@@ -158,6 +161,29 @@ if(SLUICE_HAVE_CMOCKA)
         endif()
         math(EXPR SLUICE_N_TESTS "${SLUICE_N_TESTS} + 1")
     endforeach()
+
+    # The product kernel of earlier cards once more, as PTX of their compute capability alone, which the
+    # driver compiles for the card at hand. These objects come before the library's own.
+    if(SLUICE_HAVE_CUDA)
+        foreach(compute 75 80)
+            set(test "test_kernels_direct_mma_ptx${compute}_cuda")
+            add_library(sluice_ptx${compute} OBJECT "${PROJECT_SOURCE_DIR}/kernels/direct_mma.cu")
+            target_link_libraries(sluice_ptx${compute} PRIVATE sluice_flags sluice_dependencies)
+            set_target_properties(sluice_ptx${compute} PROPERTIES
+                CUDA_ARCHITECTURES ${compute}-virtual CUDA_VISIBILITY_PRESET hidden)
+            add_executable(${test} "${PROJECT_SOURCE_DIR}/tests/kernels/test_direct_mma_cuda.c"
+                ${support_objects} $<TARGET_OBJECTS:sluice_ptx${compute}>)
+            target_compile_definitions(${test} PRIVATE
+                ${SLUICE_TEST_DEFINITIONS} SLC_TEST_COMPUTE=${compute})
+            target_include_directories(${test} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+            target_link_libraries(${test} PRIVATE
+                sluice_flags sluice_static sluice_dependencies sluice_CMOCKA)
+            add_test(NAME ${test} COMMAND
+                bash "${PROJECT_SOURCE_DIR}/tests/support/run_cmocka" $<TARGET_FILE:${test}>)
+            sluice_set_test_properties(${test} ${test})
+            math(EXPR SLUICE_N_TESTS "${SLUICE_N_TESTS} + 1")
+        endforeach()
+    endif()
 endif()
 
 # ---- scripts: the program from outside, and lint ------------------------------------------------

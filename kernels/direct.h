@@ -71,12 +71,30 @@ typedef enum slc_direct_method {
     SLC_DIRECT_N_METHODS
 } slc_direct_method;
 
-/* The matrix instructions that CUDA's product kernel takes; the two sum in different orders. */
+/* The matrix instructions that CUDA's product kernel takes, and its stages: what is added in which
+ * order. */
 typedef enum slc_direct_unit {
     SLC_DIRECT_UNIT_NONE,  /* no product kernel: every tile is the sine kernel's */
-    SLC_DIRECT_UNIT_WARP,  /* of single warps: compute capability 8.0 and others after it */
-    SLC_DIRECT_UNIT_GROUP, /* of four warps: 9.0 */
+    SLC_DIRECT_UNIT_SHORT, /* of single warps, stages of 64 KiB: cards of 7.5, 8.x, 12.x */
+    SLC_DIRECT_UNIT_WARP,  /* of single warps, stages of 227 KiB: 10.x, 11.x */
+    SLC_DIRECT_UNIT_GROUP, /* of four warps, the same stages: 9.0 */
 } slc_direct_unit;
+
+/* Why all tiles of a picture are CUDA's sine kernel's. */
+typedef enum slc_direct_reason {
+    SLC_DIRECT_REASON_NONE,  /* they are not */
+    SLC_DIRECT_REASON_CARD,  /* the card has no matrix instructions that would do */
+    SLC_DIRECT_REASON_PROBE, /* they cut off more of a sum than the bound of the error allows for */
+    SLC_DIRECT_REASON_FIELD  /* with this max|w| and epsilon products would save nothing */
+} slc_direct_reason;
+
+/* What the choice depends on of a card; zeros for other devices. */
+typedef struct slc_direct_card {
+    bool has_fast_double;   /* slc_device_limits */
+    int compute_capability; /* likewise */
+    slc_direct_unit unit;
+    slc_direct_reason reason; /* why it has no unit */
+} slc_direct_card;
 
 /* The launches whose work may be divided in any way. */
 typedef enum slc_direct_launch {
@@ -107,13 +125,15 @@ typedef struct slc_direct_setup {
     int scale_bits;        /* of the fixed-point accumulators, core/fixed.h */
     int max_terms;         /* most correction terms a tile may use; -1: no product here */
     slc_direct_unit unit;  /* of CUDA's product kernel */
-    int n_products;        /* its products of fp16: 3 of operands split in two, or 1; else 0 */
-    double max_w;          /* wavelengths */
-    double epsilon;        /* the promise: |ΔI| <= epsilon Σw|V| / Σw */
-    double phase_rounding; /* share of epsilon that phases in double precision may use */
-    double term_tolerance; /* and that the cut of the expansion may use */
-    double single_limit;   /* largest |w c| in turns that SINE may form in single precision */
-    double double_limit;   /* |w c| below it SINE_DOUBLE may form; 0: not on this device */
+    slc_direct_reason reason; /* where that is NONE */
+    int compute_capability;   /* of the card, where the product kernel is taken; else 0 */
+    int n_products;           /* its products of fp16: 3 of operands split in two, or 1; else 0 */
+    double max_w;             /* wavelengths */
+    double epsilon;           /* the promise: |ΔI| <= epsilon Σw|V| / Σw */
+    double phase_rounding;    /* share of epsilon that phases in double precision may use */
+    double term_tolerance;    /* and that the cut of the expansion may use */
+    double single_limit;      /* largest |w c| in turns that SINE may form in single precision */
+    double double_limit;      /* |w c| below it SINE_DOUBLE may form; 0: not on this device */
     slc_direct_tuning tuning; /* zeros from slc_direct_choose */
 } slc_direct_setup;
 
@@ -160,12 +180,18 @@ typedef struct slc_direct_request {
     int n_parts;    /* 1 or 2 */
     bool is_psf;
     int64_t tile_pixels;  /* 0: chosen; else this kernel tile, as another pass of the run has it */
-    bool has_fast_double; /* of the device, slc_device_limits; CUDA only */
-    slc_direct_unit unit; /* of the device, slc_direct_unit_get; CUDA only */
+    slc_direct_card card; /* slc_direct_card_get; CUDA only */
 } slc_direct_request;
 
-/* The matrix instructions that are taken on a card of this compute capability (slc_device_limits). */
+/* What is taken on a card of this compute capability whose tensor cores add as the bound of the error
+ * assumes. */
 SLC_API slc_direct_unit slc_direct_unit_get(int compute_capability);
+
+/* Asks a device. On a card its tensor cores are measured, since how they cut off sums is documented
+ * nowhere: in less than a millisecond, with the same outcome on every card of a kind. Ask once for a
+ * device, before memory is budgeted: the measurement loads a kernel. SLC_ERROR_DEVICE,
+ * SLC_ERROR_MEMORY. */
+SLC_API SLC_MUST_USE slc_status slc_direct_card_get(slc_device *device, slc_direct_card *out);
 
 /* Fills in the setup. SLC_ERROR_ARGUMENT for sizes below 1, epsilon not in (0, 1) or, below what the
  * device's kernels promise, with the smallest one that works. */

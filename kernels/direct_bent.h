@@ -19,8 +19,11 @@
 #include "kernels/direct.h"
 
 /* Most correction terms, with three products and with one: then the first term's rounding is what
- * limits. */
+ * limits. In stages that take 64 KiB (SLC_DIRECT_UNIT_SHORT) there is no room for more than two, nor is
+ * there use: three take 11 products, and cards that have no more shared memory are mostly for graphics,
+ * whose tensor cores need about as long for those as the sine kernel does for a sine. */
 #define SLCI_CUDA_MOST_TERMS 4
+#define SLCI_CUDA_MOST_SHORT_TERMS 2
 #define SLCI_CUDA_MOST_COARSE_TERMS 2
 
 /* Relative error of w V e^{-iα} (cos β, sin β) where both operands are rounded to fp16: 2^-11 of the

@@ -35,6 +35,9 @@
 #define PRODUCTS_ROUNDING 8.6e-7
 #define PRODUCT_ROUNDING 8.5e-4
 
+/* With SLC_DIRECT_UNIT_SHORT: cards before 9.0 keep one bit less of what they add. */
+#define SHORT_ROUNDING 8.7e-7
+
 /* The same in CUDA's sine kernel (direct_cuda.cu: its last variant). */
 #define SINE_ROUNDING 8.9e-7
 
@@ -65,8 +68,8 @@
 
 /* A pair of CUDA's product kernel: what is the same for any number of products, and each product, as
  * pairs a second of the sine kernel and of 3, 4, 7, 11 and 14 products have it on an H200. */
-#define CUDA_FLOPS_PER_MADE_PAIR 0.6
-#define CUDA_FLOPS_PER_PRODUCT 0.3
+#define CUDA_FLOPS_PER_MADE_PAIR 0.65
+#define CUDA_FLOPS_PER_PRODUCT 0.26
 
 /* Of the sine kernel's time, what products must save: an H200 takes half a percent of it to launch
  * another kernel and to wait for its last blocks. */
@@ -250,12 +253,6 @@ static slc_status check_cuda_phase(const slc_direct_setup *setup) {
     return SLC_OK;
 }
 
-/* Only where the error of the card's own additions has been measured. WARP runs on 9.0, 10.x and 11.x,
- * and can be asked for there; others lack the instructions or the shared memory. */
-slc_direct_unit slc_direct_unit_get(int compute_capability) {
-    return compute_capability == 90 ? SLC_DIRECT_UNIT_GROUP : SLC_DIRECT_UNIT_NONE;
-}
-
 /* The arithmetic of one sample over the picture; all of it by the sine kernel is `*sine`. */
 static double picture_flops(const slc_direct_setup *setup, double *sine) {
     const int64_t n_y = slc_ceil_div(setup->geometry.ny, setup->tile_pixels);
@@ -274,17 +271,28 @@ static double picture_flops(const slc_direct_setup *setup, double *sine) {
     return flops;
 }
 
+/* What rounding can do to one sample in CUDA's product kernel with fewer than SLCI_CUDA_LOW_TERMS. */
+static double product_rounding(const slc_direct_setup *setup) {
+    return setup->n_products == 1                 ? PRODUCT_ROUNDING
+           : setup->unit == SLC_DIRECT_UNIT_SHORT ? SHORT_ROUNDING
+                                                  : PRODUCTS_ROUNDING;
+}
+
 /* The product kernel with one product or three. */
 static slc_direct_setup product_setup(const slc_direct_request *request,
                                       const slc_direct_setup *setup, int n_products) {
-    const double rounding = n_products == 1 ? PRODUCT_ROUNDING : PRODUCTS_ROUNDING;
     slc_direct_setup product = *setup;
-    product.unit = request->unit;
+    product.unit = request->card.unit;
+    product.reason = SLC_DIRECT_REASON_NONE;
+    product.compute_capability = request->card.compute_capability;
     product.n_products = n_products;
     product.tile_pixels = SLCI_CUDA_PRODUCT_TILE;
-    product.max_terms = n_products == 1 ? SLCI_CUDA_MOST_COARSE_TERMS : SLCI_CUDA_MOST_TERMS;
+    product.max_terms = n_products == 1                         ? SLCI_CUDA_MOST_COARSE_TERMS
+                        : product.unit == SLC_DIRECT_UNIT_SHORT ? SLCI_CUDA_MOST_SHORT_TERMS
+                                                                : SLCI_CUDA_MOST_TERMS;
     product.term_tolerance =
-        fmin(0.5 * setup->epsilon, setup->epsilon - rounding - setup->phase_rounding);
+        fmin(0.5 * setup->epsilon,
+             setup->epsilon - product_rounding(&product) - setup->phase_rounding);
     return product;
 }
 
@@ -310,10 +318,14 @@ static slc_direct_setup choose_kernel(const slc_direct_request *request,
 static slc_status choose_cuda(const slc_direct_request *request, slc_direct_setup *setup) {
     setup->block_samples = 1;
     setup->single_limit = fmin(setup->single_limit, SLCI_CUDA_SINGLE_TURNS);
-    setup->double_limit = request->has_fast_double ? SLCI_CUDA_DOUBLE_TURNS : 0.0;
-    const slc_direct_setup sine = slci_direct_sine_setup(setup);
+    setup->double_limit = request->card.has_fast_double ? SLCI_CUDA_DOUBLE_TURNS : 0.0;
+    const bool has_unit = request->card.unit != SLC_DIRECT_UNIT_NONE;
+    slc_direct_setup sine = slci_direct_sine_setup(setup);
+    sine.reason = has_unit                                         ? SLC_DIRECT_REASON_FIELD
+                  : request->card.reason == SLC_DIRECT_REASON_NONE ? SLC_DIRECT_REASON_CARD
+                                                                   : request->card.reason;
     SLC_TRY(check_cuda_phase(&sine));
-    *setup = request->unit == SLC_DIRECT_UNIT_NONE ? sine : choose_kernel(request, &sine);
+    *setup = has_unit ? choose_kernel(request, &sine) : sine;
     return SLC_OK;
 }
 
@@ -376,6 +388,12 @@ static int64_t finite_in_row(const slc_direct_geometry *geometry, int64_t j) {
     return last - first + 1;
 }
 
+/* Of slc_direct_reason, after "because". */
+static const char *const reasons[] = {
+    "", "the card has no tensor cores for products",
+    "the card's tensor cores cut off more of a sum than the error's bound allows for",
+    "products would save nothing with this max|w| and epsilon"};
+
 /* One sentence for the plan. */
 static void explain(const slc_direct_setup *setup, slc_direct_summary *summary) {
     const int64_t *n = summary->n_tiles;
@@ -393,11 +411,12 @@ static void explain(const slc_direct_setup *setup, slc_direct_summary *summary) 
             summary->max_terms_used, summary->worst_bound, n_sine,
             n_sine == 0 ? "" : ": max|w| is too much there, or at the horizon");
     } else if (!is_for_host(setup)) {
-        (void)snprintf(summary->why, sizeof summary->why,
-                       "all %lld tiles of %lld x %lld pixels by the sine kernel, which this device "
-                       "has (w c in double precision for %lld of them, in two words for %lld)",
-                       n_sine, pixels, pixels, (long long)n[SLC_DIRECT_SINE_DOUBLE],
-                       (long long)n[SLC_DIRECT_SINE_WIDE]);
+        (void)
+            snprintf(summary->why, sizeof summary->why,
+                     "all %lld tiles of %lld x %lld pixels by the sine kernel, because %s (w c in "
+                     "double precision for %lld of them, in two words for %lld)",
+                     n_sine, pixels, pixels, reasons[setup->reason],
+                     (long long)n[SLC_DIRECT_SINE_DOUBLE], (long long)n[SLC_DIRECT_SINE_WIDE]);
     } else if (n_sine == 0) {
         (void)snprintf(summary->why, sizeof summary->why,
                        "all %lld tiles of %lld x %lld pixels by the matrix product with up to %d "
@@ -425,7 +444,7 @@ static double tile_rounding(const slc_direct_setup *setup, const slc_direct_tile
         return SINE_ROUNDING;
     }
     const double saved = tile->n_terms >= SLCI_CUDA_LOW_TERMS ? SLCI_CUDA_LOW_ERROR : 0.0;
-    return setup->n_products == 1 ? PRODUCT_ROUNDING : PRODUCTS_ROUNDING - saved;
+    return product_rounding(setup) - saved;
 }
 
 void slc_direct_summarise(const slc_direct_setup *setup, slc_direct_summary *out) {
@@ -471,9 +490,10 @@ void slc_direct_record(const slc_direct_setup *setup, slc_device_kind device,
         slc_numerics_set_text(record, "simd", slci_direct_simd_get()->name);
         slc_numerics_set_text(record, "blas", slci_direct_blas_core());
     } else {
-        static const char *const units[] = {"none", "warp", "group"};
+        static const char *const units[] = {"none", "short", "warp", "group"};
         slc_numerics_set_text(record, "matrix_unit", units[setup->unit]);
         if (setup->unit != SLC_DIRECT_UNIT_NONE) {
+            slc_numerics_set_i64(record, "compute_capability", setup->compute_capability);
             slc_numerics_set_i64(record, "n_products", setup->n_products);
             slc_numerics_set_i64(record, "max_terms", setup->max_terms);
             slc_numerics_set_f64(record, "term_tolerance", setup->term_tolerance);

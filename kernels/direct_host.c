@@ -211,6 +211,18 @@ static void make_view(const slc_direct_setup *setup, const slci_direct_simd *sim
     }
 }
 
+/* Whether every pixel of the tile lies within the horizon. Rounding keeps order, so that no pixel is
+ * farther out than the corner of the largest |l| and |m| that the tile has. */
+static bool is_within(const slci_direct_view *view) {
+    const slc_direct_geometry *geometry = &view->setup->geometry;
+    const slc_direct_tile *tile = &view->tile;
+    const double l = fmax(fabs(slci_direct_l(geometry, tile->x0)),
+                          fabs(slci_direct_l(geometry, tile->x0 + view->n_columns - 1)));
+    const double m = fmax(fabs(slci_direct_m(geometry, tile->y0)),
+                          fabs(slci_direct_m(geometry, tile->y0 + view->n_rows - 1)));
+    return slci_direct_r2(l, m) < 1.0;
+}
+
 /* Adds the run's sums to the picture. */
 static void merge(host_run *run, const slci_direct_view *view, const slci_direct_scratch *scratch,
                   int64_t lock) {
@@ -218,6 +230,7 @@ static void merge(host_run *run, const slci_direct_view *view, const slci_direct
     const slc_direct_setup *setup = call->setup;
     const int64_t pixels = setup->tile_pixels;
     const double scale = scratch->samples.scale;
+    const bool has_horizon = !is_within(view);
     pthread_mutex_lock(&run->locks[lock]);
     for (int64_t y = 0; y < view->n_rows; y++) {
         const int64_t j = view->tile.y0 + y;
@@ -225,7 +238,7 @@ static void merge(host_run *run, const slci_direct_view *view, const slci_direct
         char *line = call->image + (j - call->tile->origin[1]) * call->image_stride_bytes[0];
         for (int64_t x = 0; x < view->n_columns; x++) {
             const int64_t i = view->tile.x0 + x;
-            if (!(slci_direct_r2(slci_direct_l(&setup->geometry, i), m) < 1.0)) {
+            if (has_horizon && !(slci_direct_r2(slci_direct_l(&setup->geometry, i), m) < 1.0)) {
                 continue;
             }
             slc_fixed *pixel = (slc_fixed *)(void *)(line + (i - call->tile->origin[2]) *

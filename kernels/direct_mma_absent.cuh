@@ -5,9 +5,14 @@
 
 #include "kernels/direct_cuda_block.cuh"
 
-struct slci_mma_warp_unit;
+struct slci_mma_warp_unit {
+    static constexpr bool IS_SHORT = false;
+};
+struct slci_mma_short_unit {
+    static constexpr bool IS_SHORT = true;
+};
 
-template <int PRODUCTS> struct slci_mma_form {
+template <int PRODUCTS, bool IS_SHORT> struct slci_mma_form {
     static constexpr int THREADS = 0;
     static constexpr int SHARED_BYTES = 0;
 };

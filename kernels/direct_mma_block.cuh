@@ -21,19 +21,22 @@ typedef struct slci_mma_reference {
     double l, m, w_factor, l_bent, m_bent;
 } slci_mma_reference;
 
-/* One side of a sample, modulo 1 in units of 2^-32 turns: the turn at line 0; from line to line, and in
- * units of 2^-39 what that leaves; and from a line to the 32nd after it. */
+/* The columns of a sample, modulo 1 in units of 2^-32 turns: the turn at column 0; from column to
+ * column, and in units of 2^-39 what that leaves; and from a column to the 32nd after it. */
 typedef struct slci_mma_turns {
     uint32_t first, step, step_rest, step_32;
 } slci_mma_turns;
 
-/* One sample as its lines need it. In three pieces of 16 bytes, a load each. */
-typedef struct slci_mma_sample {
-    slci_mma_turns columns, rows;
-    int w;         /* in units of 1 / w_per_unit, for a curve of integers */
-    float w_plain; /* wavelengths */
-    float2 a;      /* w V, scaled */
-} slci_mma_sample;
+/* One sample as its lines need it, in pieces of 16 bytes, a load each. */
+typedef struct __align__(16) slci_mma_sample {
+    slci_mma_turns columns;
+    float2 a;                          /* w V, scaled */
+    float w_plain;                     /* wavelengths */
+    uint32_t row_step;                 /* from row to row, in units of 2^-32 turns */
+    uint32_t row_turn[SLCI_MMA_WARPS]; /* at the middle of each warp's 16 rows */
+    int w;                             /* in units of 1 / w_per_unit, for a curve of integers */
+}
+slci_mma_sample;
 
 /* The same as it lies in the data. */
 typedef struct slci_mma_raw {
@@ -49,10 +52,11 @@ typedef struct slci_mma_lines_of {
     double slope; /* a line */
 } slci_mma_lines_of;
 
-/* The samples of PLAN::AHEAD_STAGES stages, prepared, and of those after them, on their way. */
+/* Samples of a run by their number: two blocks that are prepared, and one that is on its way. While a
+ * warp prepares one, another's may come. */
 template <class PLAN> struct slci_mma_stock {
-    slci_mma_sample sample[PLAN::CHUNKS][PLAN::AHEAD_STAGES * SLCI_MMA_CHUNK];
-    slci_mma_raw raw[PLAN::CHUNKS][PLAN::AHEAD_STAGES * SLCI_MMA_CHUNK];
+    slci_mma_sample sample[2 * PLAN::BLOCK];
+    slci_mma_raw raw[PLAN::BLOCK < 32 * SLCI_MMA_WARPS ? 2 * PLAN::BLOCK : PLAN::BLOCK];
 };
 
 /* The tile's part of the image: its first pixel, numbers from row to row, and how much there is. */
@@ -85,6 +89,11 @@ typedef struct slci_mma_shared {
 
 static __device__ __forceinline__ uint32_t slci_mma_address(const void *shared) {
     return (uint32_t)__cvta_generic_to_shared(shared);
+}
+
+/* The same in lines of operands, 16 bytes each. */
+static __device__ __forceinline__ uint32_t slci_mma_line(const void *shared) {
+    return slci_mma_address(shared) / 16;
 }
 
 /* Whether the corner that is farthest out lies within the horizon. */

@@ -1,13 +1,16 @@
-/* Cosine and sine of turns of 32 bits, for the operands of the CUDA product kernel. Every instruction
- * counts: one in single precision takes a cycle from the tensor cores, and one of another kind takes
- * four cycles while they work.
+/* Cosine and sine of turns of 32 bits, for the operands of the CUDA product kernel, and numbers as
+ * fp16. Every instruction counts: one in single precision takes a cycle from the tensor cores, and
+ * one of another kind takes four cycles while they work. Nothing here is in double precision, which
+ * shares its unit with the tensor cores.
  *
- *     slci_mma_circles_fine(turn, out);      SLCI_MMA_CHUNK turns, each an eighth ahead
- *     slci_mma_circles_coarse(turn, out);    of turns as they are, by the special functions
+ *     turn = at_line + slci_mma_curve_turn<PLAN>(w, w_plain, curve, curve_unit);
+ *     slci_mma_circles<PLAN>(turn, out);    SLCI_MMA_CHUNK turns, each PLAN::AHEAD
+ *     high = slci_mma_pack(value), low = slci_mma_pack_rest(value, high);
  */
 #ifndef SLC_KERNELS_DIRECT_MMA_CIRCLE_CUH
 #define SLC_KERNELS_DIRECT_MMA_CIRCLE_CUH
 
+#include <cuda_fp16.h>
 #include <stdint.h>
 
 #include "kernels/direct_mma_plan.cuh"
@@ -93,6 +96,47 @@ static __device__ __forceinline__ void slci_mma_circles_coarse(const uint32_t *t
         const float x = __fmul_rn(__int2float_rn((int)turn[k]), 0x1.921fb6p-30f);
         out[k] = make_float2(__cosf(x), __sinf(x));
     }
+}
+
+template <class PLAN>
+static __device__ __forceinline__ void slci_mma_circles(const uint32_t *turn, float2 *out) {
+    if (PLAN::IS_SPLIT) {
+        slci_mma_circles_fine(turn, out);
+    } else {
+        slci_mma_circles_coarse(turn, out);
+    }
+}
+
+/* 1.5 · 2^23: from here to the next power of two, numbers in single precision are whole, and their bits
+ * those of this one and how far they are from it. */
+#define SLCI_MMA_WHOLE 12582912.0f
+#define SLCI_MMA_WHOLE_BITS 0x4b400000u
+
+/* w times the curve of a line (slci_mma_lines_of), in 2^-32 turns. A product of integers takes four to
+ * eighteen times as long as one in single precision, the latter while the tensor cores are at work. */
+template <class PLAN>
+static __device__ __forceinline__ uint32_t slci_mma_curve_turn(int w, float w_plain, int curve,
+                                                               uint32_t curve_unit) {
+    if (PLAN::IS_CURVE_WHOLE) {
+        return (uint32_t)((int64_t)w * curve >> (32 - SLCI_CUDA_CURVED_SHIFT));
+    }
+    const float units = __fmaf_rn(w_plain, __int_as_float(curve), SLCI_MMA_WHOLE);
+    return __float_as_uint(units) * curve_unit; /* and SLCI_MMA_WHOLE_BITS (slci_mma_phase) */
+}
+
+static __device__ __forceinline__ uint32_t slci_mma_pack(float2 value) {
+    const __half2 pair = __floats2half2_rn(value.x, value.y);
+    uint32_t bits;
+    memcpy(&bits, &pair, sizeof bits);
+    return bits;
+}
+
+/* What `bits`, the nearest fp16 pair, leaves of the value. */
+static __device__ __forceinline__ uint32_t slci_mma_pack_rest(float2 value, uint32_t bits) {
+    __half2 pair;
+    memcpy(&pair, &bits, sizeof bits);
+    const float2 near = __half22float2(pair);
+    return slci_mma_pack(make_float2(value.x - near.x, value.y - near.y));
 }
 
 #endif

@@ -1,13 +1,24 @@
 /* The CUDA product kernel, for either kind of matrix instruction. direct_mma.cu says what it does.
  *
- *     slci_mma_product<slci_mma_group_unit, 3><<<grid, slci_mma_form<3>::THREADS, …>>>(arguments);
+ *     using form = slci_mma_form<3, slci_mma_group_unit::IS_SHORT>;
+ *     slci_mma_product<slci_mma_group_unit, 3><<<grid, form::THREADS, …>>>(arguments);
  */
 #ifndef SLC_KERNELS_DIRECT_MMA_KERNEL_CUH
 #define SLC_KERNELS_DIRECT_MMA_KERNEL_CUH
 
+#include "kernels/direct_mma_columns.cuh"
 #include "kernels/direct_mma_list.cuh"
-#include "kernels/direct_mma_make.cuh"
+#include "kernels/direct_mma_rows.cuh"
+#include "kernels/direct_mma_sample.cuh"
 #include "kernels/direct_mma_sum.cuh"
+
+/* Whether the card that is compiled for has the shared memory of stages that are not short. Where
+ * it has not, their kernels have nothing in them: no such card takes them (slc_direct_unit_get). */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#define SLCI_MMA_HAS_LONG false
+#else
+#define SLCI_MMA_HAS_LONG true
+#endif
 
 /* Dynamic shared memory, in its order: slci_mma_shared; two stages of operands, whose place finished
  * sums take; and the stock of samples. */
@@ -15,17 +26,18 @@
 
 template <class PLAN> struct slci_mma_layout {
     static constexpr int STOCK_AT =
-        SLCI_MMA_OPERANDS_AT +
-        (2 * PLAN::STAGE_BYTES > SLCI_MMA_SUMS_BYTES ? 2 * PLAN::STAGE_BYTES : SLCI_MMA_SUMS_BYTES);
+        SLCI_MMA_OPERANDS_AT + (2 * PLAN::STAGE_BYTES > slci_mma_sums_bytes(PLAN::PIECE_ROWS)
+                                    ? 2 * PLAN::STAGE_BYTES
+                                    : slci_mma_sums_bytes(PLAN::PIECE_ROWS));
     static constexpr int BYTES = STOCK_AT + (int)sizeof(slci_mma_stock<PLAN>);
 };
 
 /* The most that any number of terms from this one on needs. */
-template <int PRODUCTS, int TERMS = 0> static constexpr int slci_mma_bytes() {
-    using PLAN = slci_mma_plan<PRODUCTS, TERMS>;
+template <int PRODUCTS, bool IS_SHORT, int TERMS = 0> static constexpr int slci_mma_bytes() {
+    using PLAN = slci_mma_plan<PRODUCTS, TERMS, IS_SHORT>;
     constexpr int own = slci_mma_layout<PLAN>::BYTES;
     if constexpr (PLAN::HAS_MORE) {
-        constexpr int others = slci_mma_bytes<PRODUCTS, TERMS + 1>();
+        constexpr int others = slci_mma_bytes<PRODUCTS, IS_SHORT, TERMS + 1>();
         return own > others ? own : others;
     } else {
         return own;
@@ -33,10 +45,11 @@ template <int PRODUCTS, int TERMS = 0> static constexpr int slci_mma_bytes() {
 }
 
 /* The shape of a kernel: 8 warps of 255 registers a thread, of which 128 hold sums. */
-template <int PRODUCTS> struct slci_mma_form {
+template <int PRODUCTS, bool IS_SHORT> struct slci_mma_form {
     static constexpr int THREADS = 32 * SLCI_MMA_WARPS;
-    static constexpr int SHARED_BYTES = slci_mma_bytes<PRODUCTS>();
-    static_assert(SHARED_BYTES <= 232448, "compute capability 9.0 has no more for a block");
+    static constexpr int SHARED_BYTES = slci_mma_bytes<PRODUCTS, IS_SHORT>();
+    static_assert(SHARED_BYTES <= (IS_SHORT ? SLCI_MMA_SHORT_BYTES : SLCI_MMA_LONG_BYTES),
+                  "a block has no more");
 };
 
 /* Where a block's things are in dynamic shared memory. */
@@ -44,129 +57,150 @@ template <class PLAN> struct slci_mma_places {
     char *operands; /* [2] of PLAN::STAGE_BYTES */
     slci_mma_stock<PLAN> *stock;
     slci_mma_shared *shared;
+
+    __device__ __forceinline__ char *stage(int stage) const {
+        return operands + stage % 2 * PLAN::STAGE_BYTES;
+    }
+    /* The samples of a stage's step. */
+    __device__ __forceinline__ const slci_mma_sample *samples(int stage, int step) const {
+        return &stock->sample[(stage * PLAN::STAGE) % (2 * PLAN::BLOCK) + step * SLCI_MMA_STEP];
+    }
 };
 
-/* The first of the 8 stages, of those prepared together from `stage` on, for which the warp
- * prepares. */
-template <class PLAN>
-static __device__ __forceinline__ int slci_mma_own_stage(int warp, int stage) {
-    return stage + (PLAN::SHARERS > 1 ? warp / PLAN::CHUNKS * 8 : 0);
-}
-
-template <class PLAN> static __device__ __forceinline__ int slci_mma_own_chunk(int warp, int c) {
-    return PLAN::SHARERS > 1 ? warp % PLAN::CHUNKS : warp + c * SLCI_MMA_WARPS;
-}
-
-/* Before stage `stage` is made: every PLAN::AHEAD_STAGES the samples for as many are prepared, and
- * those after them fetched. A warp makes the chunks that it has prepared, or all wait for all. */
-template <class PLAN>
-static __device__ __forceinline__ void slci_mma_supply(const slci_direct_cuda_arguments *a,
-                                                       const slci_mma_places<PLAN> *at, int warp,
-                                                       int stage) {
-    if (stage % PLAN::AHEAD_STAGES != 0) {
-        return;
-    }
-    const int own_stage = slci_mma_own_stage<PLAN>(warp, stage);
-    __pipeline_wait_prior(0);
-#pragma unroll 1
-    for (int c = 0; c < PLAN::OWN_CHUNKS; c++) {
-        const int chunk = slci_mma_own_chunk<PLAN>(warp, c);
-        slci_mma_prepare<PLAN>(a, at->shared, at->stock, chunk, own_stage);
-        slci_mma_fetch<PLAN>(a, at->shared, at->stock, chunk, own_stage + PLAN::AHEAD_STAGES);
-    }
-    if (PLAN::SHARERS > 1) {
-        __syncthreads();
-    }
-}
-
-/* The warp's chunks of a stage, or its share of one; `between(group)` after each of PLAN::GROUPS. */
-template <class UNIT, class PLAN, class BETWEEN>
-static __device__ __forceinline__ void slci_mma_make_stage(const slci_mma_places<PLAN> *at,
-                                                           int warp, int stage, BETWEEN between) {
-    const int first_line =
-        PLAN::SHARERS > 1 ? warp / PLAN::CHUNKS * (SLCI_MMA_TILE / PLAN::SHARERS) : 0;
-#pragma unroll
-    for (int c = 0; c < PLAN::OWN_CHUNKS; c++) {
-        slci_mma_make<PLAN>(at->shared, at->stock, slci_mma_own_chunk<PLAN>(warp, c), first_line,
-                            stage, at->operands + stage % 2 * PLAN::STAGE_BYTES,
-                            [&](int group) { between(c * PLAN::CHUNK_GROUPS + group); });
-    }
-    UNIT::publish();
-}
-
-/* Has the tensor cores multiply a stage: steps from `first` to before `end`. */
-template <class UNIT, class PLAN>
-static __device__ __forceinline__ void slci_mma_multiply(const slci_mma_places<PLAN> *at, int warp,
-                                                         int stage, int first, int end,
-                                                         float *part) {
-    if (first == 0) {
+/* Has the tensor cores multiply terms TERM down to 1 of a step. A commit for each, and not before the
+ * products of the one before it are done, so that few operands are in registers at a time. */
+template <class UNIT, class PLAN, int TERM>
+static __device__ __forceinline__ void slci_mma_multiply_terms(const slci_mma_rows *rows,
+                                                               const slci_mma_values *values,
+                                                               uint32_t right, float *part) {
+    if constexpr (TERM > 0) {
+        slci_mma_left left;
+        slci_mma_make_term<PLAN, TERM>(rows, values, &left);
+        UNIT::settle(left.high);
+        if (PLAN::is_split(TERM)) {
+            UNIT::settle(left.low);
+        }
         UNIT::begin();
-    }
-#pragma unroll(UNIT::STEPS_AT_ONCE)
-    for (int step = first; step < end; step++) {
-        UNIT::template step<PLAN>(at->operands + stage % 2 * PLAN::STAGE_BYTES, warp, step, part);
-    }
-    if (end == PLAN::STEPS) {
+        if (PLAN::is_split(TERM)) {
+            UNIT::multiply(part, left.high, right + PLAN::right_line(TERM) + PLAN::LOW_LINE);
+            UNIT::multiply(part, left.low, right + PLAN::right_line(TERM));
+        }
+        UNIT::multiply(part, left.high, right + PLAN::right_line(TERM));
         UNIT::commit();
+        UNIT::template wait<1>();
+        slci_mma_multiply_terms<UNIT, PLAN, TERM - 1>(rows, values, right, part);
     }
 }
 
-/* Whether products are spread between the lines that are made. Where warps share a chunk, a warp makes
- * so few that products would be waited for all the same. */
-template <class UNIT, class PLAN> static __host__ __device__ constexpr bool slci_mma_is_spread() {
-    return UNIT::IS_ASYNC && PLAN::SHARERS == 1;
-}
-
-/* The share of stage `stage`'s products after `group` of the lines of the next. The last eighth of the
- * lines has none, so that the products are done when the lines are. */
+/* Has them multiply what is small of a step: all terms but 0, and of that all but high · high, or,
+ * where nothing is split, all there is. The commit is the caller's. */
 template <class UNIT, class PLAN>
-static __device__ __forceinline__ void slci_mma_between(const slci_mma_places<PLAN> *at, int warp,
-                                                        int stage, int group, float *part) {
-    constexpr int GROUPS = PLAN::GROUPS - PLAN::GROUPS / 8;
-    constexpr bool IS_SPREAD = slci_mma_is_spread<UNIT, PLAN>();
-    if (IS_SPREAD && group < GROUPS) {
-        slci_mma_multiply<UNIT, PLAN>(at, warp, stage, group * PLAN::STEPS / GROUPS,
-                                      (group + 1) * PLAN::STEPS / GROUPS, part);
+static __device__ __forceinline__ void
+slci_mma_multiply_small(const slci_mma_rows *rows, const slci_mma_values *values,
+                        slci_mma_left *left, uint32_t right, float *part) {
+    slci_mma_multiply_terms<UNIT, PLAN, PLAN::N_TERMS>(rows, values, right, part);
+    UNIT::settle(left->high);
+    if (PLAN::IS_SPLIT) {
+        UNIT::settle(left->low);
+    }
+    UNIT::begin();
+    if (PLAN::IS_SPLIT) {
+        if (PLAN::HAS_LOWS) {
+            UNIT::multiply(part, left->low, right + PLAN::LOW_LINE);
+        }
+        UNIT::multiply(part, left->high, right + PLAN::LOW_LINE);
+        UNIT::multiply(part, left->low, right);
+    } else {
+        UNIT::multiply(part, left->high, right);
     }
 }
 
-/* A run. While a stage is multiplied, the next is made. A warp that has a product for the tensor cores
- * waits until they take it, so products of warp groups are spread between the lines that are made.
- * Where they are not, half of the warps multiplies first and the other half makes first. */
+/* A stage: its rows step by step, multiplied as they are made, and between them the columns of the next
+ * stage. High · high of term 0 comes last. `values` has the first step's, and in the end those of
+ * the next stage's. What a piece of work needs from shared memory is loaded before the piece that
+ * precedes it. */
+template <class UNIT, class PLAN>
+static __device__ __forceinline__ void slci_mma_sum_stage(const slci_mma_places<PLAN> *at,
+                                                          const slci_mma_rows *rows, int stage,
+                                                          slci_mma_values *values, float *part) {
+    const uint32_t right = slci_mma_line(at->stage(stage));
+    slci_mma_left left[PLAN::STEPS];
+    slci_mma_row_samples samples;
+    slci_mma_columns columns;
+#pragma unroll
+    for (int step = 0; step < PLAN::STEPS; step++) {
+        const bool is_last = step == PLAN::STEPS - 1;
+        if (step == PLAN::FIRST_COLUMNS) {
+            slci_mma_load_columns<PLAN>(at->shared, at->stock, rows->warp, stage + 1, 0, &columns);
+        }
+        if (step > 0) {
+            slci_mma_make_values<PLAN>(rows, &samples, values);
+        }
+        slci_mma_make_term<PLAN, 0>(rows, values, &left[step]);
+        slci_mma_multiply_small<UNIT, PLAN>(rows, values, &left[step],
+                                            right + step * 2 * SLCI_MMA_TILE, part);
+        if (PLAN::IS_SPLIT && is_last) {
+#pragma unroll
+            for (int k = 0; k < PLAN::STEPS; k++) {
+                UNIT::multiply(part, left[k].high, right + k * 2 * SLCI_MMA_TILE);
+            }
+        }
+        UNIT::commit();
+        UNIT::template wait<1>();
+        slci_mma_load_rows<PLAN>(rows,
+                                 is_last ? at->samples(stage + 1, 0) : at->samples(stage, step + 1),
+                                 &samples);
+#pragma unroll
+        for (int group = PLAN::columns_before(step); group < PLAN::columns_before(step + 1);
+             group++) {
+            slci_mma_make_columns<PLAN>(rows->curve_unit, rows->warp, group, at->stage(stage + 1),
+                                        &columns);
+            if (group + 1 < PLAN::STEPS) {
+                slci_mma_load_columns<PLAN>(at->shared, at->stock, rows->warp, stage + 1, group + 1,
+                                            &columns);
+            }
+        }
+    }
+    slci_mma_make_values<PLAN>(rows, &samples, values);
+    UNIT::template wait<0>();
+    UNIT::settle(part);
+}
+
+/* A run. While a stage is multiplied, the columns of the next are made, beside the last stage those of
+ * one that is never multiplied: samples past the run's end have a place too. */
 template <class UNIT, class PLAN>
 static __device__ __forceinline__ void slci_mma_sum_run(const slci_direct_cuda_arguments *a,
                                                         const slci_mma_places<PLAN> *at, int warp,
                                                         slci_mma_sums *own) {
     const int n_stages = (at->shared->n_used + PLAN::STAGE - 1) / PLAN::STAGE;
-    constexpr bool IS_SPREAD = slci_mma_is_spread<UNIT, PLAN>();
-    const bool is_first = !IS_SPREAD && warp < SLCI_MMA_WARPS / 2;
+    slci_mma_rows rows;
+    slci_mma_columns columns;
+    slci_mma_row_samples samples;
+    slci_mma_values values;
+    slci_mma_find_rows<PLAN>(at->shared, warp, &rows);
     slci_mma_clear(own);
-    for (int c = 0; c < PLAN::OWN_CHUNKS; c++) {
-        slci_mma_fetch<PLAN>(a, at->shared, at->stock, slci_mma_own_chunk<PLAN>(warp, c),
-                             slci_mma_own_stage<PLAN>(warp, 0));
+    slci_mma_fetch<PLAN>(a, at->shared, at->stock, 0);
+    slci_mma_supply<PLAN>(a, at->shared, at->stock, 0);
+    __syncthreads();
+#pragma unroll
+    for (int group = 0; group < PLAN::STEPS; group++) {
+        slci_mma_load_columns<PLAN>(at->shared, at->stock, warp, 0, group, &columns);
+        slci_mma_make_columns<PLAN>(rows.curve_unit, warp, group, at->stage(0), &columns);
     }
-    slci_mma_supply<PLAN>(a, at, warp, 0);
-    slci_mma_make_stage<UNIT, PLAN>(at, warp, 0, [](int) {});
+    slci_mma_load_rows<PLAN>(&rows, at->samples(0, 0), &samples);
+    slci_mma_make_values<PLAN>(&rows, &samples, &values);
+    UNIT::publish();
     __syncthreads();
 #pragma unroll 1
     for (int stage = 0; stage < n_stages; stage++) {
-        const bool is_last = stage + 1 == n_stages;
-        if (is_last || is_first) {
-            slci_mma_multiply<UNIT, PLAN>(at, warp, stage, 0, PLAN::STEPS, own->part);
+        if (stage * PLAN::STAGE % PLAN::BLOCK == 0) {
+            slci_mma_supply<PLAN>(a, at->shared, at->stock, stage * PLAN::STAGE + PLAN::BLOCK);
         }
-        if (!is_last) {
-            slci_mma_supply<PLAN>(a, at, warp, stage + 1);
-            slci_mma_make_stage<UNIT, PLAN>(at, warp, stage + 1, [&](int group) {
-                slci_mma_between<UNIT, PLAN>(at, warp, stage, group, own->part);
-            });
-        }
-        if (!IS_SPREAD && !is_last && !is_first) {
-            slci_mma_multiply<UNIT, PLAN>(at, warp, stage, 0, PLAN::STEPS, own->part);
-        }
-        UNIT::end(own->part);
+        slci_mma_sum_stage<UNIT, PLAN>(at, &rows, stage, &values, own->part);
         if (stage % PLAN::INTERVAL == PLAN::INTERVAL - 1) {
             slci_mma_promote(own);
         }
+        UNIT::publish();
         __syncthreads();
     }
 }
@@ -217,9 +251,7 @@ static __device__ __forceinline__ void slci_mma_sum_tile(const slci_direct_cuda_
         slci_mma_list_run(a, at.shared);
         slci_mma_sums own;
         slci_mma_sum_run<UNIT, PLAN>(a, &at, warp, &own);
-        slci_mma_hand_over(&own, warp, (float *)at.operands);
-        __syncthreads();
-        slci_mma_store_image(a, at.shared, (const float *)at.operands);
+        slci_mma_store_sums<PLAN>(a, at.shared, &own, warp, (float *)at.operands);
     }
 }
 
@@ -227,7 +259,7 @@ static __device__ __forceinline__ void slci_mma_sum_tile(const slci_direct_cuda_
 template <class UNIT, int PRODUCTS, int TERMS>
 static __device__ __forceinline__ void slci_mma_sum_terms(const slci_direct_cuda_arguments *a,
                                                           int n_terms, char *memory) {
-    using PLAN = slci_mma_plan<PRODUCTS, TERMS>;
+    using PLAN = slci_mma_plan<PRODUCTS, TERMS, UNIT::IS_SHORT>;
     if (n_terms == TERMS) {
         slci_mma_sum_tile<UNIT, PLAN>(a, memory);
     } else if constexpr (PLAN::HAS_MORE) {
@@ -236,12 +268,14 @@ static __device__ __forceinline__ void slci_mma_sum_terms(const slci_direct_cuda
 }
 
 template <class UNIT, int PRODUCTS>
-static __global__ void __launch_bounds__(slci_mma_form<PRODUCTS>::THREADS, 1)
+static __global__ void __launch_bounds__(slci_mma_form<PRODUCTS, UNIT::IS_SHORT>::THREADS, 1)
     slci_mma_product(const __grid_constant__ slci_direct_cuda_arguments a) {
-    extern __shared__ __align__(128) char memory[];
-    slci_mma_shared *shared = (slci_mma_shared *)memory;
-    if (slci_mma_begin(&a, shared)) {
-        slci_mma_sum_terms<UNIT, PRODUCTS, 0>(&a, shared->tile.n_terms, memory);
+    if constexpr (UNIT::IS_SHORT || SLCI_MMA_HAS_LONG) {
+        extern __shared__ __align__(128) char memory[];
+        slci_mma_shared *shared = (slci_mma_shared *)memory;
+        if (slci_mma_begin(&a, shared)) {
+            slci_mma_sum_terms<UNIT, PRODUCTS, 0>(&a, shared->tile.n_terms, memory);
+        }
     }
 }
 

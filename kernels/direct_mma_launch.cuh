@@ -18,6 +18,7 @@ typedef struct slci_mma_launch_form {
 
 extern "C" {
 /* The kernels of each unit, of one product and of three. */
+extern const slci_mma_launch_form slci_mma_short_forms[2];
 extern const slci_mma_launch_form slci_mma_warp_forms[2];
 extern const slci_mma_launch_form slci_mma_group_forms[2];
 

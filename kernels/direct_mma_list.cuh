@@ -65,7 +65,10 @@ static __device__ __noinline__ void slci_mma_list_run(const slci_direct_cuda_arg
     for (int step = 0; step < SLCI_MMA_LIST_STEPS; step++) {
         count += __popc(masks[step]);
     }
-    exponent = __reduce_max_sync(0xffffffffu, exponent);
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) {
+        exponent = max(exponent, __shfl_xor_sync(0xffffffffu, exponent, step));
+    }
     if (lane == 0) {
         shared->warp_count[warp] = count;
         shared->warp_exponent[warp] = exponent;

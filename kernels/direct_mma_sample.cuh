@@ -1,8 +1,7 @@
-/* From a run's samples, as they lie in the data, to what the lines of an operand are made of. A warp
- * fetches and prepares the samples of the chunks that it makes, so that it waits for no other.
+/* From a run's samples, as they lie in the data, to what the lines of an operand are made of.
  *
- *     slci_mma_fetch(a, shared, stock, chunk, stage);       every PLAN::AHEAD_STAGES
- *     slci_mma_prepare(a, shared, stock, chunk, stage);     as often, long after
+ *     slci_mma_fetch<PLAN>(a, shared, stock, 0);         a block of samples on its way, all warps
+ *     slci_mma_supply<PLAN>(a, shared, stock, 0);        prepared, and the next on its way
  */
 #ifndef SLC_KERNELS_DIRECT_MMA_SAMPLE_CUH
 #define SLC_KERNELS_DIRECT_MMA_SAMPLE_CUH
@@ -11,6 +10,7 @@
 
 #include "kernels/direct_cuda_sample.cuh"
 #include "kernels/direct_mma_block.cuh"
+#include "kernels/direct_mma_circle.cuh"
 
 /* A fraction of a turn that depends on the sample's place in its run alone: added to columns and
  * taken from rows, so that equal samples are not rounded alike. The multipliers are those of the
@@ -22,26 +22,29 @@ static __device__ inline double slci_mma_scatter(int k) {
     return (double)(h ^ (h >> 16)) * 0x1p-32;
 }
 
-/* The run's sample for this lane, of the chunk's in stages `stage` to stage + 7, and its place. */
+/* The thread's sample of the block that begins at sample `first`, and whether it has one. Where a
+ * block is a single warp's, it is the next one's each time. */
 template <class PLAN>
-static __device__ __forceinline__ int slci_mma_own_sample(int chunk, int stage) {
-    const int lane = (int)threadIdx.x % 32;
-    return (stage + lane / SLCI_MMA_CHUNK) * PLAN::STAGE + chunk * SLCI_MMA_CHUNK +
-           lane % SLCI_MMA_CHUNK;
+static __device__ __forceinline__ bool slci_mma_own_sample(int first, int *at) {
+    const int own = ((int)threadIdx.x - first) & (32 * SLCI_MMA_WARPS - 1);
+    *at = first + own;
+    return own < PLAN::BLOCK;
 }
 
-template <class PLAN> static __device__ __forceinline__ int slci_mma_own_place(int stage) {
-    return stage % PLAN::AHEAD_STAGES * SLCI_MMA_CHUNK + (int)threadIdx.x % 32;
+template <class PLAN>
+static __device__ __forceinline__ slci_mma_raw *slci_mma_own_raw(slci_mma_stock<PLAN> *stock,
+                                                                 int at) {
+    return &stock->raw[at % (int)(sizeof stock->raw / sizeof stock->raw[0])];
 }
 
-/* Starts copying these samples, one a lane. */
+/* Starts copying the thread's sample of a block. */
 template <class PLAN>
 static __device__ inline void slci_mma_fetch(const slci_direct_cuda_arguments *a,
                                              const slci_mma_shared *shared,
-                                             slci_mma_stock<PLAN> *stock, int chunk, int stage) {
-    const int at = slci_mma_own_sample<PLAN>(chunk, stage);
-    if (at < shared->n_used) {
-        slci_mma_raw *raw = &stock->raw[chunk][slci_mma_own_place<PLAN>(stage)];
+                                             slci_mma_stock<PLAN> *stock, int first) {
+    int at = 0;
+    if (slci_mma_own_sample<PLAN>(first, &at) && at < shared->n_used) {
+        slci_mma_raw *raw = slci_mma_own_raw(stock, at);
         const uint32_t n_channels = (uint32_t)a->setup.n_channels;
         const uint32_t in_granule = shared->run.first_sample + shared->list[at];
         const int64_t row = shared->run.first_row + in_granule / n_channels;
@@ -62,18 +65,17 @@ static __device__ __forceinline__ uint64_t slci_mma_fixed_turn(double turn) {
     return (uint64_t)__double2ll_rn((turn - rint(turn)) * 0x1p63) << 1;
 }
 
-/* 1.5 · 2^23: from here to the next power of two, numbers in single precision are whole, and their bits
- * those of this one and how far they are from it. */
-#define SLCI_MMA_WHOLE 12582912.0f
-#define SLCI_MMA_WHOLE_BITS 0x4b400000u
+/* The turn of a side at line 0 as the nearest of 32 bits. */
+static __device__ __forceinline__ uint32_t slci_mma_nearest(uint64_t fine) {
+    return (uint32_t)((fine + (1u << 31)) >> 32);
+}
 
-static __device__ __forceinline__ slci_mma_turns slci_mma_turns_of(double first, double step,
-                                                                   uint32_t ahead) {
-    const uint64_t fine_first = slci_mma_fixed_turn(first);
-    const uint64_t fine_step = slci_mma_fixed_turn(step);
+/* `fine_first` and `fine_step` modulo 1 in units of 2^-64 turns. */
+static __device__ __forceinline__ slci_mma_turns slci_mma_columns_of(uint64_t fine_first,
+                                                                     uint64_t fine_step) {
     const uint64_t line = fine_step + (1u << 24); /* to be cut off at 2^-39 */
-    return {(uint32_t)((fine_first + (1u << 31)) >> 32) + ahead, (uint32_t)(line >> 32),
-            (uint32_t)(line >> 25) & 127u, (uint32_t)((fine_step + (1u << 26)) >> 27)};
+    return {slci_mma_nearest(fine_first), (uint32_t)(line >> 32), (uint32_t)(line >> 25) & 127u,
+            (uint32_t)((fine_step + (1u << 26)) >> 27)};
 }
 
 /* Phases at line 0 and from line to line, as slci_sample_phase has them, with the scatter, with the
@@ -86,16 +88,22 @@ static __device__ __forceinline__ void slci_mma_phase(const slci_mma_shared *sha
     const double w = uvw[2];
     const uint32_t ahead =
         PLAN::AHEAD - (PLAN::IS_CURVE_WHOLE ? 0u : SLCI_MMA_WHOLE_BITS * shared->curve_unit);
-    out->columns =
-        slci_mma_turns_of(slci_fraction(uvw[0], at->l) + slci_fraction(w, at->l_bent) + scatter,
-                          slci_fraction(w, shared->columns.slope) -
-                              slci_fraction(uvw[0], scale_rad),
-                          ahead);
-    out->rows =
-        slci_mma_turns_of(slci_fraction(uvw[1], at->m) + slci_fraction(w, at->w_factor) +
-                              slci_fraction(w, at->m_bent) - scatter,
-                          slci_fraction(w, shared->rows.slope) + slci_fraction(uvw[1], scale_rad),
-                          ahead);
+    out->columns = slci_mma_columns_of(slci_mma_fixed_turn(slci_fraction(uvw[0], at->l) +
+                                                           slci_fraction(w, at->l_bent) + scatter),
+                                       slci_mma_fixed_turn(slci_fraction(w, shared->columns.slope) -
+                                                           slci_fraction(uvw[0], scale_rad)));
+    out->columns.first += ahead;
+    const uint64_t row =
+        slci_mma_fixed_turn(slci_fraction(uvw[1], at->m) + slci_fraction(w, at->w_factor) +
+                            slci_fraction(w, at->m_bent) - scatter);
+    const uint64_t row_step = slci_mma_fixed_turn(slci_fraction(w, shared->rows.slope) +
+                                                  slci_fraction(uvw[1], scale_rad));
+#pragma unroll
+    for (int warp = 0; warp < SLCI_MMA_WARPS; warp++) {
+        out->row_turn[warp] =
+            slci_mma_nearest(row + row_step * (uint64_t)(16 * warp + SLCI_MMA_MIDDLE_ROW)) + ahead;
+    }
+    out->row_step = slci_mma_nearest(row_step);
     out->w = PLAN::IS_CURVE_WHOLE ? __double2int_rn(w * shared->w_per_unit) : 0;
     out->w_plain = (float)w;
 }
@@ -105,11 +113,14 @@ static __device__ __forceinline__ void slci_mma_phase(const slci_mma_shared *sha
 template <class PLAN>
 static __device__ inline void slci_mma_prepare(const slci_direct_cuda_arguments *a,
                                                const slci_mma_shared *shared,
-                                               slci_mma_stock<PLAN> *stock, int chunk, int stage) {
-    const int at = slci_mma_own_sample<PLAN>(chunk, stage);
-    slci_mma_sample own = {{0, 0, 0, 0}, {0, 0, 0, 0}, 0, 0.0f, {0.0f, 0.0f}};
+                                               slci_mma_stock<PLAN> *stock, int first) {
+    int at = 0;
+    if (!slci_mma_own_sample<PLAN>(first, &at)) {
+        return;
+    }
+    slci_mma_sample own = {};
     if (at < shared->n_used) {
-        const slci_mma_raw *raw = &stock->raw[chunk][slci_mma_own_place<PLAN>(stage)];
+        const slci_mma_raw *raw = slci_mma_own_raw(stock, at);
         const uint32_t channel =
             (shared->run.first_sample + shared->list[at]) % (uint32_t)a->setup.n_channels;
         const double per_metre = a->channels[channel];
@@ -122,9 +133,18 @@ static __device__ inline void slci_mma_prepare(const slci_direct_cuda_arguments 
             make_float2((float)(scale * (double)vis.x), (float)(scale * (double)vis.y));
         own.a = blockIdx.z == 0 ? value : make_float2(value.y, -value.x);
     }
-    __syncwarp(); /* all lanes are done with the samples before */
-    stock->sample[chunk][slci_mma_own_place<PLAN>(stage)] = own;
-    __syncwarp();
+    stock->sample[at % (2 * PLAN::BLOCK)] = own;
+}
+
+/* Prepares the block of samples that begins at `first`, which was fetched, and fetches the next. Others
+ * see it after a barrier. */
+template <class PLAN>
+static __device__ __forceinline__ void slci_mma_supply(const slci_direct_cuda_arguments *a,
+                                                       const slci_mma_shared *shared,
+                                                       slci_mma_stock<PLAN> *stock, int first) {
+    __pipeline_wait_prior(0);
+    slci_mma_prepare<PLAN>(a, shared, stock, first);
+    slci_mma_fetch<PLAN>(a, shared, stock, first + PLAN::BLOCK);
 }
 
 #endif

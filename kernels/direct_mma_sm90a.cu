@@ -6,7 +6,7 @@
 
 template <int PRODUCTS> static slci_mma_launch_form group_form() {
     return {(const void *)slci_mma_product<slci_mma_group_unit, PRODUCTS>,
-            slci_mma_form<PRODUCTS>::THREADS, slci_mma_form<PRODUCTS>::SHARED_BYTES};
+            slci_mma_form<PRODUCTS, false>::THREADS, slci_mma_form<PRODUCTS, false>::SHARED_BYTES};
 }
 
 extern "C" {

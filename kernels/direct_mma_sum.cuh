@@ -3,13 +3,13 @@
  *
  *     slci_mma_sums own;
  *     slci_mma_clear(&own);
- *     UNIT::begin();                                     UNIT: the kind of instruction
- *     UNIT::step<PLAN>(operands, warp, step, own.part);  for each of PLAN::STEPS
+ *     UNIT::begin();                             UNIT: the kind of instruction
+ *     UNIT::multiply(own.part, left, right);     8 samples: rows in registers, columns not
  *     UNIT::commit();
- *     UNIT::end(own.part);                               before the sums are looked at
+ *     UNIT::wait<0>();                           before the sums are looked at
+ *     UNIT::settle(own.part);
  *     slci_mma_promote(&own);
- *     slci_mma_hand_over(&own, warp, finished);
- *     slci_mma_store_image(a, shared, finished);         all threads, after a barrier
+ *     slci_mma_store_sums<PLAN>(a, shared, &own, warp, finished);
  *
  * Sixteen rows of the tile are a warp's. Of a step of 8 columns a thread has four pixels: rows
  * lane / 4 and that + 8, columns 2 (lane mod 4) and the next. */
@@ -18,15 +18,27 @@
 
 #include "kernels/direct_cuda_pixels.cuh"
 #include "kernels/direct_mma_block.cuh"
+#include "kernels/direct_mma_instruction.cuh"
 
 /* Pixels of a thread. */
 #define SLCI_MMA_PIXELS (SLCI_MMA_TILE / 8 * 4)
 
 /* Numbers of a row of finished sums, more than pixels because rows would share their banks. */
 #define SLCI_MMA_ROW_SUMS (SLCI_MMA_TILE + 8)
-#define SLCI_MMA_PLANE_SUMS (SLCI_MMA_TILE * SLCI_MMA_ROW_SUMS)
-#define SLCI_MMA_ROWS_AT_ONCE 8 /* of a column, on their way into the image */
-#define SLCI_MMA_SUMS_BYTES (2 * SLCI_MMA_PLANE_SUMS * (int)sizeof(float))
+
+/* Finished sums of `rows` rows: two planes. */
+static constexpr int slci_mma_sums_bytes(int rows) {
+    return 2 * rows * SLCI_MMA_ROW_SUMS * (int)sizeof(float);
+}
+
+/* Rows that all threads have together. */
+#define SLCI_MMA_THREAD_ROWS (32 * SLCI_MMA_WARPS / SLCI_MMA_TILE)
+
+/* Rows of a column that are on their way into the image at a time, by a thread: few where the sums of
+ * others stay in registers meanwhile. */
+static __host__ __device__ constexpr int slci_mma_rows_at_once(int rows) {
+    return rows < SLCI_MMA_TILE ? 1 : 8;
+}
 
 typedef struct slci_mma_sums {
     float part[SLCI_MMA_PIXELS]; /* added to by the tensor cores, from what promotion left */
@@ -50,82 +62,61 @@ static __device__ __forceinline__ void slci_mma_promote(slci_mma_sums *own) {
 
 /* ---- mma.sync --------------------------------------------------------------------------------- */
 
-/* Four 8 × 8 matrices of fp16, each eight lines of 16 bytes one after another. */
-static __device__ __forceinline__ void slci_mma_load(uint32_t *to, uint32_t address) {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(address));
-}
-
-static __device__ __forceinline__ void slci_mma_16x8x16(float *sum, const uint32_t *left,
-                                                        const uint32_t *right) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
-                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-                 : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]),
-                   "r"(right[1]));
-}
-
-/* part += left · right over 8 samples: 16 rows, all columns. */
-static __device__ __forceinline__ void slci_mma_warp_step(uint32_t left, uint32_t right, int warp,
-                                                          float *part) {
-    const int lane = (int)threadIdx.x % 32;
-    /* Matrices 0 to 3 of `left`: rows 0-7 and 8-15 of chunk 0, the same of chunk 1. */
-    const uint32_t left_lane =
-        left + (uint32_t)(lane / 16 * SLCI_MMA_TILE + warp * 16 + lane % 16) * 16;
-    /* Of `right`: columns 0-7 of chunks 0 and 1, columns 8-15 of the same. */
-    const uint32_t right_lane =
-        right + (uint32_t)(lane / 8 % 2 * SLCI_MMA_TILE + lane / 16 * 8 + lane % 8) * 16;
-    uint32_t a[4];
-    slci_mma_load(a, left_lane);
-#pragma unroll
-    for (int n = 0; n < SLCI_MMA_TILE / 16; n++) {
-        uint32_t b[4];
-        slci_mma_load(b, right_lane + (uint32_t)n * 256);
-        slci_mma_16x8x16(part + 8 * n, a, b);
-        slci_mma_16x8x16(part + 8 * n + 4, a, b + 2);
-    }
-}
-
-/* Matrix instructions of single warps: compute capability 8.0 and later have them, and 9.0 and later
- * enough shared memory for them. */
+/* Matrix instructions of single warps. */
 struct slci_mma_warp_unit {
-    static constexpr bool IS_ASYNC = false; /* whether the warp goes on while they work */
-    static constexpr int STEPS_AT_ONCE = 1; /* more would not leave registers enough */
+    static constexpr bool IS_SHORT = false; /* of its plans */
 
     static __device__ __forceinline__ void publish() {
     }
     static __device__ __forceinline__ void begin() {
     }
 
-    template <class PLAN>
-    static __device__ __forceinline__ void step(const char *operands, int warp, int step,
-                                                float *part) {
-        const uint32_t stage = slci_mma_address(operands);
-        slci_mma_warp_step(stage + (uint32_t)PLAN::left_of(step),
-                           stage + (uint32_t)PLAN::right_of(step), warp, part);
+    /* part += left · right over 8 samples: 16 rows, all columns. `left` is the lane's part of the rows,
+     * `right` the first line of the two chunks of columns. */
+    static __device__ __forceinline__ void multiply(float *part, const uint32_t *left,
+                                                    uint32_t right) {
+        const int lane = (int)threadIdx.x % 32;
+        /* Columns 0-7 of both chunks, columns 8-15 of the same. */
+        const uint32_t right_lane =
+            16 * (right + (uint32_t)(lane / 8 % 2 * SLCI_MMA_TILE + lane / 16 * 8 + lane % 8));
+#pragma unroll
+        for (int n = 0; n < SLCI_MMA_TILE / 16; n++) {
+            uint32_t b[4];
+            slci_mma_load(b, right_lane + (uint32_t)n * 256);
+            slci_mma_16x8x16(part + 8 * n, left, b);
+            slci_mma_16x8x16(part + 8 * n + 4, left, b + 2);
+        }
     }
 
     static __device__ __forceinline__ void commit() {
     }
-    static __device__ __forceinline__ void end(float *part) {
-        (void)part;
+    template <int N> static __device__ __forceinline__ void wait() {
     }
+    static __device__ __forceinline__ void settle(const void *unused) {
+        (void)unused;
+    }
+};
+
+/* The same in short stages. */
+struct slci_mma_short_unit : slci_mma_warp_unit {
+    static constexpr bool IS_SHORT = true;
 };
 
 /* ---- the image -------------------------------------------------------------------------------- */
 
 /* A warp's sums, and what promotion left of them, into shared memory, so that neighbouring
- * threads have neighbouring pixels: two planes [row, SLCI_MMA_ROW_SUMS]. */
-static __device__ __forceinline__ void slci_mma_hand_over(const slci_mma_sums *own, int warp,
+ * threads have neighbouring pixels: two planes [ROWS, SLCI_MMA_ROW_SUMS], in which the warp's rows
+ * are those from `row` on. */
+template <int ROWS>
+static __device__ __forceinline__ void slci_mma_hand_over(const slci_mma_sums *own, int row,
                                                           float *finished) {
     const int lane = (int)threadIdx.x % 32;
-    float *corner = finished + (warp * 16 + lane / 4) * SLCI_MMA_ROW_SUMS + lane % 4 * 2;
+    float *corner = finished + (row + lane / 4) * SLCI_MMA_ROW_SUMS + lane % 4 * 2;
 #pragma unroll
     for (int i = 0; i < SLCI_MMA_PIXELS; i++) {
         float *at = corner + i / 2 % 2 * 8 * SLCI_MMA_ROW_SUMS + i / 4 * 8 + i % 2;
         at[0] = own->sum[i];
-        at[SLCI_MMA_PLANE_SUMS] = own->part[i];
+        at[ROWS * SLCI_MMA_ROW_SUMS] = own->part[i];
     }
 }
 
@@ -179,32 +170,34 @@ static __device__ __forceinline__ bool slci_mma_is_seen(const slci_direct_cuda_a
                           slci_direct_m(&a->setup.geometry, shared->tile.y0 + row)) < 1.0;
 }
 
-/* Adds to pixels of a column from row `first` on, where they lie in the tile and within the horizon.
- * Several are on their way from memory at a time. What a multiprocessor has in its own cache is passed
- * by: another may have changed the pixel. */
-static __device__ __forceinline__ void slci_mma_add_rows(const slci_direct_cuda_arguments *a,
-                                                         const slci_mma_shared *shared,
-                                                         const float *finished, int first) {
-    constexpr int ROWS = 32 * SLCI_MMA_WARPS / SLCI_MMA_TILE; /* of all threads together */
+/* Adds to pixels of a column from row `first` on, where they lie in the tile and within the
+ * horizon; `finished` has the ROWS rows from `top_row` on. Several pixels are on their way from
+ * memory at a time. What a multiprocessor has in its own cache is passed by: another may have
+ * changed the pixel. */
+template <int ROWS>
+static __device__ __forceinline__ void
+slci_mma_add_rows(const slci_direct_cuda_arguments *a, const slci_mma_shared *shared,
+                  const float *finished, int top_row, int first) {
     const int column = (int)threadIdx.x % SLCI_MMA_TILE;
     const int scale_bits = a->setup.scale_bits - shared->left_bits;
     slc_fixed *top = shared->target.corner + column * a->setup.n_parts;
-    ulonglong2 before[SLCI_MMA_ROWS_AT_ONCE];
-    bool is_there[SLCI_MMA_ROWS_AT_ONCE];
+    constexpr int AT_ONCE = slci_mma_rows_at_once(ROWS);
+    ulonglong2 before[AT_ONCE];
+    bool is_there[AT_ONCE];
 #pragma unroll
-    for (int j = 0; j < SLCI_MMA_ROWS_AT_ONCE; j++) {
-        const int row = first + j * ROWS;
+    for (int j = 0; j < AT_ONCE; j++) {
+        const int row = first + j * SLCI_MMA_THREAD_ROWS;
         is_there[j] = row < shared->target.n_rows && slci_mma_is_seen(a, shared, row, column);
         if (is_there[j]) {
             before[j] = __ldcg((const ulonglong2 *)(top + row * shared->target.row_step));
         }
     }
 #pragma unroll
-    for (int j = 0; j < SLCI_MMA_ROWS_AT_ONCE; j++) {
-        const int row = first + j * ROWS;
-        const float *own = finished + row * SLCI_MMA_ROW_SUMS + column;
+    for (int j = 0; j < AT_ONCE; j++) {
+        const int row = first + j * SLCI_MMA_THREAD_ROWS;
+        const float *own = finished + (row - top_row) * SLCI_MMA_ROW_SUMS + column;
         if (is_there[j]) {
-            const double value = (double)own[0] + (double)own[SLCI_MMA_PLANE_SUMS];
+            const double value = (double)own[0] + (double)own[ROWS * SLCI_MMA_ROW_SUMS];
             const slc_fixed sum = slc_fixed_add({before[j].x, (int64_t)before[j].y},
                                                 slci_mma_fixed(value, scale_bits));
             __stcg((ulonglong2 *)(top + row * shared->target.row_step),
@@ -213,13 +206,14 @@ static __device__ __forceinline__ void slci_mma_add_rows(const slci_direct_cuda_
     }
 }
 
-/* The finished sums into the image. Atomic additions, two of 8 bytes a pixel, would take six times as
- * long as loads and stores of 16 bytes, for which a block has the tile to itself. Not inlined, as
- * slci_mma_list_run is not. */
-static __device__ __noinline__ void slci_mma_store_image(const slci_direct_cuda_arguments *a,
-                                                         const slci_mma_shared *shared,
-                                                         const float *finished) {
-    constexpr int STEP = SLCI_MMA_ROWS_AT_ONCE * 32 * SLCI_MMA_WARPS / SLCI_MMA_TILE;
+/* Finished sums of ROWS rows, from `top_row` on, into the image. Atomic additions, two of 8 bytes a
+ * pixel, would take six times as long as loads and stores of 16 bytes, for which a block has the
+ * tile to itself. All threads; ends with a barrier. */
+template <int ROWS>
+static __device__ __forceinline__ void slci_mma_store_rows(const slci_direct_cuda_arguments *a,
+                                                           const slci_mma_shared *shared,
+                                                           const float *finished, int top_row) {
+    constexpr int STEP = slci_mma_rows_at_once(ROWS) * SLCI_MMA_THREAD_ROWS;
     unsigned *lock = slci_mma_lock_of(shared->target.corner);
     if (shared->n_used == 0) {
         return;
@@ -230,15 +224,44 @@ static __device__ __noinline__ void slci_mma_store_image(const slci_direct_cuda_
     __syncthreads();
     if ((int)threadIdx.x % SLCI_MMA_TILE < shared->target.n_columns) {
 #pragma unroll 1
-        for (int first = (int)threadIdx.x / SLCI_MMA_TILE; first < shared->target.n_rows;
-             first += STEP) {
-            slci_mma_add_rows(a, shared, finished, first);
+        for (int done = 0; done < ROWS && top_row + done < shared->target.n_rows; done += STEP) {
+            slci_mma_add_rows<ROWS>(a, shared, finished, top_row,
+                                    top_row + done + (int)threadIdx.x / SLCI_MMA_TILE);
         }
     }
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0) {
         slci_mma_unlock(lock);
+    }
+}
+
+/* All of them. Not inlined, as slci_mma_list_run is not. */
+static __device__ __noinline__ void slci_mma_store_image(const slci_direct_cuda_arguments *a,
+                                                         const slci_mma_shared *shared,
+                                                         const float *finished) {
+    slci_mma_store_rows<SLCI_MMA_TILE>(a, shared, finished, 0);
+}
+
+/* A block's sums into the image, through shared memory that no one uses any more: all at once or, where
+ * there is no room, warp by warp. All threads. */
+template <class PLAN>
+static __device__ __forceinline__ void
+slci_mma_store_sums(const slci_direct_cuda_arguments *a, const slci_mma_shared *shared,
+                    const slci_mma_sums *own, int warp, float *finished) {
+    if constexpr (PLAN::PIECES == 1) {
+        slci_mma_hand_over<SLCI_MMA_TILE>(own, warp * 16, finished);
+        __syncthreads();
+        slci_mma_store_image(a, shared, finished);
+    } else {
+#pragma unroll 1
+        for (int piece = 0; piece < PLAN::PIECES; piece++) {
+            if (warp == piece) {
+                slci_mma_hand_over<PLAN::PIECE_ROWS>(own, 0, finished);
+            }
+            __syncthreads();
+            slci_mma_store_rows<PLAN::PIECE_ROWS>(a, shared, finished, piece * PLAN::PIECE_ROWS);
+        }
     }
 }
 

@@ -171,6 +171,15 @@ double slci_direct_split_time(const slci_direct_division *division, int64_t spli
     return begin + rest + division->spread * (n_long > 0 ? long_time : short_time);
 }
 
+/* Blocks are a run and a tile each where there are enough of them. They end at any time within the
+ * spread, so that on average a thread waits half of it. */
+double slci_direct_host_wait(const slc_direct_setup *setup) {
+    const double pixels = (double)setup->tile_pixels * (double)setup->tile_pixels;
+    const int64_t samples = setup->granule_rows * setup->n_channels;
+    const int64_t n_runs = slc_ceil_div(samples, setup->granule_samples);
+    return HOST_SPREAD / 2 * pixels * (double)setup->granule_rows / (double)n_runs;
+}
+
 /* So many blocks to fill each slot so many times over. */
 static const int64_t times_over[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 

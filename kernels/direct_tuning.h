@@ -46,6 +46,10 @@ typedef struct slci_direct_division {
 bool slci_direct_divide(const slci_direct_work *work, slc_direct_launch launch,
                         slci_direct_division *out);
 
+/* How long each of a host's threads waits at the end of an engine tile, on average: so many rows times
+ * pixels of one thread's work. Tiles much larger than that lose little by it. */
+double slci_direct_host_wait(const slc_direct_setup *setup);
+
 /* The tuned set: numbers of blocks for a line, ascending, at most SLCI_DIRECT_MOST_SPLITS. Their
  * number; at least one. */
 int slci_direct_splits(const slci_direct_division *division, int64_t *splits);

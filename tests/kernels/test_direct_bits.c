@@ -54,7 +54,7 @@ static void choose(const field *f, slc_device_kind device, slc_direct_setup *set
         .n_channels = N_CHANNELS,
         .epsilon = 1e-6,
         .n_parts = f->n_parts,
-        .has_fast_double = true};
+        .card.has_fast_double = true};
     TEST_OK(slc_direct_choose(&request, setup));
     if (device == SLC_DEVICE_HOST) {
         setup->tile_pixels = f->tile_pixels;

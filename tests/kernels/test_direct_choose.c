@@ -159,7 +159,7 @@ static void bounds_of_the_tensor_cores_kernel_hold(void **state) {
         const double max_w = pow(10.0, test_random_between(&seed, 0.0, 5.0));
         slc_direct_request request = request_of(300, 200, scale, max_w);
         request.device = SLC_DEVICE_CUDA;
-        request.unit = SLC_DIRECT_UNIT_GROUP;
+        request.card.unit = SLC_DIRECT_UNIT_GROUP;
         request.epsilon = pow(10.0, test_random_between(&seed, -6.0, -2.9));
         request.geometry.centre_l = test_random_between(&seed, -0.7, 0.7);
         request.geometry.centre_m = test_random_between(&seed, -0.7, 0.7);
@@ -188,9 +188,6 @@ static void bounds_of_the_tensor_cores_kernel_hold(void **state) {
 /* The unit of the card, epsilon and the field pick the kernel; the plan and the record say which. */
 static void tensor_cores_take_the_tiles_that_they_can(void **state) {
     (void)state;
-    assert_int_equal(slc_direct_unit_get(75), SLC_DIRECT_UNIT_NONE);
-    assert_int_equal(slc_direct_unit_get(86), SLC_DIRECT_UNIT_NONE);
-    assert_int_equal(slc_direct_unit_get(90), SLC_DIRECT_UNIT_GROUP);
     static const struct {
         double scale, max_w, epsilon;
         int n_products, n_terms;
@@ -204,7 +201,7 @@ static void tensor_cores_take_the_tiles_that_they_can(void **state) {
     for (int64_t i = 0; i < TEST_COUNT(cases); i++) {
         slc_direct_request request = request_of(1024, 1024, cases[i].scale, cases[i].max_w);
         request.device = SLC_DEVICE_CUDA;
-        request.unit = SLC_DIRECT_UNIT_GROUP;
+        request.card.unit = SLC_DIRECT_UNIT_GROUP;
         request.epsilon = cases[i].epsilon;
         slc_direct_setup setup;
         slc_direct_summary summary;
@@ -230,6 +227,108 @@ static void tensor_cores_take_the_tiles_that_they_can(void **state) {
         slc_direct_setup other;
         TEST_OK(slc_direct_choose(&request, &other));
         assert_int_equal(other.tile_pixels, setup.tile_pixels);
+    }
+}
+
+/* Cards by their shared memory, 64 KiB to 163 or 227, and by their instructions. */
+static void cards_have_their_units(void **state) {
+    (void)state;
+    static const struct {
+        int compute_capability;
+        slc_direct_unit unit;
+    } cards[] = {{0, SLC_DIRECT_UNIT_NONE},    {61, SLC_DIRECT_UNIT_NONE},
+                 {70, SLC_DIRECT_UNIT_NONE},   {75, SLC_DIRECT_UNIT_SHORT},
+                 {80, SLC_DIRECT_UNIT_SHORT},  {86, SLC_DIRECT_UNIT_SHORT},
+                 {87, SLC_DIRECT_UNIT_SHORT},  {89, SLC_DIRECT_UNIT_SHORT},
+                 {90, SLC_DIRECT_UNIT_GROUP},  {100, SLC_DIRECT_UNIT_WARP},
+                 {103, SLC_DIRECT_UNIT_WARP},  {110, SLC_DIRECT_UNIT_WARP},
+                 {120, SLC_DIRECT_UNIT_SHORT}, {121, SLC_DIRECT_UNIT_SHORT}};
+    for (int64_t i = 0; i < TEST_COUNT(cards); i++) {
+        assert_int_equal(slc_direct_unit_get(cards[i].compute_capability), cards[i].unit);
+    }
+}
+
+/* A device without tensor cores is not measured. */
+static void a_host_is_no_card(void **state) {
+    (void)state;
+    slc_pool *pool = NULL;
+    slc_device *device = NULL;
+    TEST_OK(slc_pool_create(1, &pool));
+    TEST_OK(slc_device_create_host(pool, NULL, &device));
+    slc_direct_card card = {.unit = SLC_DIRECT_UNIT_WARP, .compute_capability = 1};
+    TEST_OK(slc_direct_card_get(device, &card));
+    assert_int_equal(card.unit, SLC_DIRECT_UNIT_NONE);
+    assert_int_equal(card.reason, SLC_DIRECT_REASON_NONE);
+    assert_int_equal(card.compute_capability, 0);
+    slc_device_destroy(device);
+    slc_pool_destroy(pool);
+}
+
+static slc_direct_setup choose_for(slc_direct_card card, double scale, double max_w, double epsilon,
+                                   slc_direct_summary *summary) {
+    slc_direct_request request = request_of(1024, 1024, scale, max_w);
+    request.device = SLC_DEVICE_CUDA;
+    request.card = card;
+    request.epsilon = epsilon;
+    slc_direct_setup setup;
+    TEST_OK(slc_direct_choose(&request, &setup));
+    slc_direct_summarise(&setup, summary);
+    assert_true(summary->error_bound <= epsilon);
+    return setup;
+}
+
+/* Short stages have two terms at most: fields that need more are the sine kernel's. */
+static void short_stages_take_what_they_can(void **state) {
+    (void)state;
+    const slc_direct_card of_graphics = {.compute_capability = 86, .unit = SLC_DIRECT_UNIT_SHORT};
+    static const struct {
+        double scale, max_w, epsilon;
+        int n_products, n_terms;
+    } cases[] = {{1e-6, 1e3, 1e-6, 3, 0},       {1e-6, 1e3, 1e-3, 1, 0},
+                 {4.3e-5, 1300.0, 1e-5, 3, 1},  {4.3e-5, 1300.0, 1e-6, 3, 1},
+                 {1e-4, 1000.0, 1e-3, 1, 1},    {2.9e-4, 1500.0, 1e-3, 1, 2},
+                 {2.9e-4, 6000.0, 1e-6, 0, 0},  {1e-4, 1000.0, 1e-6, 3, 2},
+                 {4.3e-5, 1300.0, 9.2e-7, 3, 1}};
+    for (int64_t i = 0; i < TEST_COUNT(cases); i++) {
+        slc_direct_summary summary;
+        const slc_direct_setup setup =
+            choose_for(of_graphics, cases[i].scale, cases[i].max_w, cases[i].epsilon, &summary);
+        print_message("%g %g %g: %d products, %d terms: %s\n", cases[i].scale, cases[i].max_w,
+                      cases[i].epsilon, setup.n_products, summary.max_terms_used, summary.why);
+        assert_int_equal(setup.n_products, cases[i].n_products);
+        assert_int_equal(summary.max_terms_used, cases[i].n_terms);
+        assert_int_equal(setup.reason, cases[i].n_products > 0 ? SLC_DIRECT_REASON_NONE
+                                                               : SLC_DIRECT_REASON_FIELD);
+        slc_numerics record = {0};
+        slc_direct_record(&setup, SLC_DEVICE_CUDA, &record);
+        if (setup.n_products > 0) {
+            assert_string_equal(slc_numerics_get(&record, "matrix_unit"), "short");
+            assert_string_equal(slc_numerics_get(&record, "compute_capability"), "86");
+        } else {
+            assert_string_equal(slc_numerics_get(&record, "matrix_unit"), "none");
+            assert_true(strstr(summary.why, "save nothing") != NULL);
+        }
+    }
+}
+
+/* The plan says why a field that products would do is left to sines. */
+static void the_plan_says_why_there_are_no_products(void **state) {
+    (void)state;
+    static const struct {
+        slc_direct_card card;
+        const char *words;
+    } cases[] = {{{.compute_capability = 61}, "no tensor cores"},
+                 {{.compute_capability = 61, .reason = SLC_DIRECT_REASON_CARD}, "no tensor cores"},
+                 {{.compute_capability = 75, .reason = SLC_DIRECT_REASON_PROBE}, "cut off more"}};
+    slc_direct_summary summary;
+    for (int64_t i = 0; i < TEST_COUNT(cases); i++) {
+        const slc_direct_setup setup = choose_for(cases[i].card, 1e-6, 1e3, 1e-6, &summary);
+        assert_int_equal(setup.unit, SLC_DIRECT_UNIT_NONE);
+        assert_int_equal(setup.tile_pixels, 64);
+        assert_int_equal(summary.n_tiles[SLC_DIRECT_PRODUCT], 0);
+        assert_true(strstr(summary.why, "by the sine kernel, because ") != NULL);
+        assert_true(strstr(summary.why, cases[i].words) != NULL);
+        assert_true(strchr(summary.why, ')') != NULL); /* the whole sentence */
     }
 }
 
@@ -287,7 +386,7 @@ static void large_w_follows_the_card(void **state) {
                  {524289.0, true, SLC_DIRECT_SINE_WIDE}, {2097151.0, true, SLC_DIRECT_SINE_WIDE}};
     for (int64_t i = 0; i < TEST_COUNT(cases); i++) {
         request.survey.max_w = cases[i].turns / c_max;
-        request.has_fast_double = cases[i].has_fast_double;
+        request.card.has_fast_double = cases[i].has_fast_double;
         TEST_OK(slc_direct_choose(&request, &setup));
         slc_direct_summarise(&setup, &summary);
         assert_int_equal(summary.n_tiles[cases[i].method], 1);
@@ -412,7 +511,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_hold_at_every_pixel),
         cmocka_unit_test(bounds_of_the_tensor_cores_kernel_hold),
+        cmocka_unit_test(cards_have_their_units),
+        cmocka_unit_test(a_host_is_no_card),
         cmocka_unit_test(tensor_cores_take_the_tiles_that_they_can),
+        cmocka_unit_test(short_stages_take_what_they_can),
+        cmocka_unit_test(the_plan_says_why_there_are_no_products),
         cmocka_unit_test(methods_follow_the_field),
         cmocka_unit_test(large_w_follows_the_card),
         cmocka_unit_test(finite_pixels_are_counted_exactly),

@@ -1,29 +1,41 @@
-/* The CUDA product kernel against the double-precision oracle, by every matrix instruction that the
- * card has: the promise |ΔI| <= epsilon Σw|V| at every pixel, for one visibility and for many, with
- * no correction term and with up to four, for weights over twelve decades, for equal samples, and
+/* The CUDA product kernel against the double-precision oracle, by every unit (slc_direct_unit) that the
+ * card can take: the promise |ΔI| <= epsilon Σw|V| at every pixel, for one visibility and for many,
+ * with no correction term and with up to four, for weights over twelve decades, for equal samples, and
  * beside tiles of the sine kernel; the same bits however the work is tiled and whichever
  * instruction is taken; and, over random fields, a bound that is neither below the error nor far
- * above it. Without a card that has the instructions every case is skipped. */
+ * above it. Without a card that has the instructions every case is skipped.
+ *
+ * Built with SLC_TEST_COMPUTE, the kernels are there as PTX of that compute capability alone, which the
+ * driver compiles for the card at hand: so the units of earlier cards run on later ones too. */
 #include "tests/support/test_direct_scene.h"
 
 #include <math.h>
 
 #include "core/checked.h"
 #include "core/fixed.h"
+#include "kernels/direct_bent.h"
 
-/* The ways to multiply that the card has: the one it takes by itself, and WARP. */
+#ifndef SLC_TEST_COMPUTE
+#define SLC_TEST_COMPUTE 0 /* whatever the library was built for */
+#endif
+
+/* What the kernels are asked for: epsilons that take three products and one. */
+static const double epsilons[] = {1e-6, 1e-3};
+
+/* The units that the card can take, the one it takes by itself first; later cards can do what earlier
+ * ones do. */
 typedef struct units {
     int n;
-    slc_direct_unit unit[2];
+    slc_direct_unit unit[3];
 } units;
 
 static units card_units(slc_device *device) {
     slc_device_limits limits;
     TEST_OK(slc_device_get_limits(device, &limits));
-    const slc_direct_unit best = slc_direct_unit_get(limits.compute_capability);
-    units out = {0, {best, SLC_DIRECT_UNIT_WARP}};
-    if (best != SLC_DIRECT_UNIT_NONE) {
-        out.n = 2;
+    const int built_for = SLC_TEST_COMPUTE > 0 ? SLC_TEST_COMPUTE : limits.compute_capability;
+    units out = {0, {SLC_DIRECT_UNIT_NONE}};
+    for (int unit = slc_direct_unit_get(built_for); unit > SLC_DIRECT_UNIT_NONE; unit--) {
+        out.unit[out.n++] = (slc_direct_unit)unit;
     }
     return out;
 }
@@ -50,6 +62,8 @@ static const test_scene scenes[] = {
      SLC_DIRECT_PRODUCT, 0},
     {"products and sines", 300, 40, 4e-4, 0.03, 0.3, true, 700, 2, 500, 4700, 0, 0.8, 1, false,
      SLC_DIRECT_PRODUCT, 0},
+    {"products and sines at less w", 300, 40, 4e-4, 0.03, 0.3, true, 700, 2, 500, 400, 0, 0.8, 1,
+     false, SLC_DIRECT_PRODUCT, 0},
     {"far from the centre, many turns", 130, 20, 1e-6, 0.1, -0.05, true, 3000, 1, 4e6, 10, 0, 1.0,
      1, false, SLC_DIRECT_PRODUCT, 0},
     {"point spread function", 50, 50, 1e-6, 0, 0, false, 3000, 2, 5e5, 5e3, 0, 0.8, 1, true,
@@ -102,7 +116,7 @@ static const struct {
      2},
 };
 
-/* The terms that the planner gives a scene at an epsilon. */
+/* The terms that the planner gives a scene; -1 where it has no product for it. */
 static int terms_of(const test_scene *scene, const test_wish *asked) {
     test_scene_data data;
     slc_direct_summary summary;
@@ -110,38 +124,53 @@ static int terms_of(const test_scene *scene, const test_wish *asked) {
     const slc_direct_setup setup = test_scene_setup(scene, &data, asked);
     test_scene_free(&data);
     slc_direct_summarise(&setup, &summary);
-    return summary.max_terms_used;
+    return summary.n_tiles[SLC_DIRECT_PRODUCT] > 0 ? summary.max_terms_used : -1;
+}
+
+/* Both epsilons for each unit: [6], without short stages where those, which have two terms at most, can
+ * do nothing for the scene. */
+static int64_t list_wishes(const units *found, const test_scene *scene, test_wish *asked) {
+    int64_t n = 0;
+    for (int u = 0; u < found->n; u++) {
+        for (int64_t e = 0; e < TEST_COUNT(epsilons); e++) {
+            const test_wish wish = {epsilons[e], true, found->unit[u]};
+            if (wish.unit != SLC_DIRECT_UNIT_SHORT || terms_of(scene, &wish) >= 0) {
+                asked[n++] = wish;
+            }
+        }
+    }
+    return n;
 }
 
 static void keeps_the_promise_with_every_number_of_terms(void **state) {
     const units found = need_units(state);
     slc_device *device = test_card_need(state);
     for (int64_t i = 0; i < TEST_COUNT(bent); i++) {
-        const test_wish asked[] = {{1e-6, true, found.unit[0]},
-                                   {1e-6, true, found.unit[1]},
-                                   {1e-3, true, found.unit[0]},
-                                   {1e-3, true, found.unit[1]}};
-        assert_int_equal(terms_of(&bent[i].scene, &asked[0]), bent[i].n_terms);
-        assert_int_equal(terms_of(&bent[i].scene, &asked[2]), bent[i].n_coarse_terms);
-        (void)test_scene_check(&bent[i].scene, asked, TEST_COUNT(asked), device);
+        test_wish asked[6];
+        const int64_t n = list_wishes(&found, &bent[i].scene, asked);
+        for (int64_t a = 0; a < n; a++) {
+            const int most = asked[a].unit == SLC_DIRECT_UNIT_SHORT ? SLCI_CUDA_MOST_SHORT_TERMS
+                                                                    : SLCI_CUDA_MOST_TERMS;
+            const int n_terms = asked[a].epsilon < 1e-4 ? bent[i].n_terms : bent[i].n_coarse_terms;
+            assert_int_equal(terms_of(&bent[i].scene, &asked[a]), n_terms < most ? n_terms : most);
+        }
+        (void)test_scene_check(&bent[i].scene, asked, n, device);
         test_scene lone = bent[i].scene;
         lone.name = "the same for one visibility";
         lone.n_rows = 1;
         lone.n_channels = 1;
         lone.share_used = 1.0;
-        (void)test_scene_check(&lone, asked, TEST_COUNT(asked), device);
+        (void)test_scene_check(&lone, asked, n, device);
     }
 }
 
 static void keeps_the_promise(void **state) {
     const units found = need_units(state);
     slc_device *device = test_card_need(state);
-    const test_wish asked[] = {{1e-6, true, found.unit[0]},
-                               {1e-6, true, found.unit[1]},
-                               {1e-3, true, found.unit[0]},
-                               {1e-3, true, found.unit[1]}};
     for (int64_t i = 0; i < TEST_COUNT(scenes); i++) {
-        (void)test_scene_check(&scenes[i], asked, TEST_COUNT(asked), device);
+        test_wish asked[6];
+        const int64_t n = list_wishes(&found, &scenes[i], asked);
+        (void)test_scene_check(&scenes[i], asked, n, device);
     }
 }
 
@@ -156,8 +185,9 @@ static void keeps_the_promise_for_one_visibility(void **state) {
          false, SLC_DIRECT_PRODUCT, 0},
     };
     for (int64_t i = 0; i < TEST_COUNT(lone); i++) {
-        const test_wish asked[] = {{1e-6, true, found.unit[0]}, {1e-3, true, found.unit[0]}};
-        (void)test_scene_check(&lone[i], asked, TEST_COUNT(asked), device);
+        test_wish asked[6];
+        const int64_t n = list_wishes(&found, &lone[i], asked);
+        (void)test_scene_check(&lone[i], asked, n, device);
     }
 }
 
@@ -176,7 +206,10 @@ static void gives_the_same_bits_for_every_tiling(void **state) {
     for (int64_t i = 0; i < 3; i++) {
         test_scene scene = bent[i].scene;
         scene.n_rows = 9000 / scene.n_channels;
-        test_scene_check_tilings(&scene, &(test_wish){1e-6, true, found.unit[0]}, device);
+        const test_wish asked = {1e-6, true, found.unit[0]};
+        if (terms_of(&scene, &asked) >= 0) {
+            test_scene_check_tilings(&scene, &asked, device);
+        }
     }
 }
 
@@ -205,8 +238,8 @@ static int compare_numbers(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The same kernels with few samples, for checkers that make a kernel a thousand times slower: both
- * units, one product and three, any number of correction terms. */
+/* The same kernels with few samples, for checkers that make a kernel a thousand times slower: each
+ * unit, one product and three, any number of correction terms. */
 static void every_kernel_once(void **state) {
     const units found = need_units(state);
     slc_device *device = test_card_need(state);
@@ -219,11 +252,9 @@ static void every_kernel_once(void **state) {
         scene.n_rows = 300;
         scene.n_parts = 1;
         scene.n_channels = 1;
-        const test_wish asked[] = {{1e-6, true, found.unit[0]},
-                                   {1e-6, true, found.unit[1]},
-                                   {1e-3, true, found.unit[0]},
-                                   {1e-3, true, found.unit[1]}};
-        (void)test_scene_check(&scene, asked, TEST_COUNT(asked), device);
+        test_wish asked[6];
+        const int64_t n = list_wishes(&found, &scene, asked);
+        (void)test_scene_check(&scene, asked, n, device);
     }
 }
 

@@ -114,8 +114,7 @@ static slc_direct_setup choose(slc_device_kind device, slc_direct_unit unit, int
         .n_channels = N_CHANNELS,
         .epsilon = 1e-6,
         .n_parts = n_parts,
-        .has_fast_double = true,
-        .unit = unit};
+        .card = {.has_fast_double = true, .unit = unit}};
     slc_direct_setup setup;
     TEST_OK(slc_direct_choose(&request, &setup));
     return setup;
@@ -252,8 +251,23 @@ static void every_division_gives_the_same_bits(void **state) {
     }
 }
 
+/* A task is a kernel tile and a granule, or of rows with more channels than that a part of one row;
+ * threads end at any time within half of the last one. */
+static void a_host_waits_a_quarter_of_a_task(void **state) {
+    (void)state;
+    slc_direct_setup setup = {.tile_pixels = 128,
+                              .granule_rows = 64,
+                              .granule_samples = 4096,
+                              .n_channels = 64};
+    assert_true(slci_direct_host_wait(&setup) == 128 * 128 * 16);
+    setup.granule_rows = 1;
+    setup.n_channels = 8192;
+    assert_true(slci_direct_host_wait(&setup) == 128 * 128 / 8);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_host_waits_a_quarter_of_a_task),
         cmocka_unit_test(time_is_that_of_blocks_one_by_one),
         cmocka_unit_test(the_choice_is_the_best_of_its_set),
         cmocka_unit_test(huge_work_is_divided_too),

@@ -98,8 +98,8 @@ slc_direct_setup test_scene_setup(const test_scene *s, const test_scene_data *da
                                         .epsilon = asked->epsilon,
                                         .n_parts = s->n_parts,
                                         .is_psf = s->is_psf,
-                                        .has_fast_double = asked->has_fast_double,
-                                        .unit = asked->unit};
+                                        .card = {.has_fast_double = asked->has_fast_double,
+                                                 .unit = asked->unit}};
     slc_direct_setup setup;
     TEST_OK(slc_direct_choose(&request, &setup));
     return setup;

@@ -1,0 +1,131 @@
+/* Right operands: a warp's columns of a stage, into shared memory. (cos β, sin β) has the real part of
+ * the product with the left operand, w V e^{-iα}, as the sum of a product of real numbers.
+ *
+ *     slci_mma_columns own;
+ *     slci_mma_load_columns<PLAN>(shared, stock, warp, stage, group, &own);    early
+ *     slci_mma_make_columns<PLAN>(curve_unit, warp, group, operands, &own);
+ */
+#ifndef SLC_KERNELS_DIRECT_MMA_COLUMNS_CUH
+#define SLC_KERNELS_DIRECT_MMA_COLUMNS_CUH
+
+#include "kernels/direct_mma_block.cuh"
+#include "kernels/direct_mma_circle.cuh"
+
+/* 4 samples of one line into the operand, and what fp16 leaves of them into the operand's low part, if
+ * it has one. */
+template <class PLAN, bool IS_SPLIT>
+static __device__ __forceinline__ void slci_mma_store(const float2 *value, char *operand) {
+    uint4 high;
+    high.x = slci_mma_pack(value[0]);
+    high.y = slci_mma_pack(value[1]);
+    high.z = slci_mma_pack(value[2]);
+    high.w = slci_mma_pack(value[3]);
+    *(uint4 *)operand = high;
+    if (IS_SPLIT) {
+        uint4 low;
+        low.x = slci_mma_pack_rest(value[0], high.x);
+        low.y = slci_mma_pack_rest(value[1], high.y);
+        low.z = slci_mma_pack_rest(value[2], high.z);
+        low.w = slci_mma_pack_rest(value[3], high.w);
+        *(uint4 *)(operand + PLAN::LOW) = low;
+    }
+}
+
+/* What a lane keeps of the 4 samples of a chunk while it makes lines 32 apart. */
+typedef struct slci_mma_columns {
+    uint32_t turn[SLCI_MMA_CHUNK], step[SLCI_MMA_CHUNK];
+    int w[SLCI_MMA_CHUNK];
+    float w_plain[SLCI_MMA_CHUNK];
+    /* Of the group that comes next. */
+    int curve;
+    float bend;
+} slci_mma_columns;
+
+/* Before the chunk's first lines, of which the lane has `line`. */
+static __device__ __forceinline__ void slci_mma_start_columns(const slci_mma_sample *samples,
+                                                              int line, slci_mma_columns *own) {
+    const uint32_t lines = (uint32_t)line;
+#pragma unroll
+    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+        const slci_mma_turns turns = samples[k].columns;
+        own->turn[k] = turns.first + turns.step * lines + (turns.step_rest * lines >> 7);
+        own->step[k] = turns.step_32;
+        own->w[k] = samples[k].w;
+        own->w_plain[k] = samples[k].w_plain;
+    }
+}
+
+/* The lane's circles at a line, and on to its next. */
+template <class PLAN>
+static __device__ __forceinline__ void slci_mma_column_circles(slci_mma_columns *own,
+                                                               uint32_t curve_unit, float2 *out) {
+    uint32_t turn[SLCI_MMA_CHUNK];
+#pragma unroll
+    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+        turn[k] = own->turn[k] +
+                  slci_mma_curve_turn<PLAN>(own->w[k], own->w_plain[k], own->curve, curve_unit);
+        own->turn[k] += own->step[k];
+    }
+    slci_mma_circles<PLAN>(turn, out);
+}
+
+/* A column's lines of terms TERM and above, of its values in the term before. */
+template <class PLAN, int TERM>
+static __device__ __forceinline__ void slci_mma_make_column_terms(float2 *value, float bend,
+                                                                  char *to) {
+#pragma unroll
+    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+        value[k] = make_float2(__fmul_rn(value[k].x, bend), __fmul_rn(value[k].y, bend));
+    }
+    slci_mma_store<PLAN, PLAN::is_split(TERM)>(value, to + PLAN::right(TERM));
+    if constexpr (TERM < PLAN::N_TERMS) {
+        slci_mma_make_column_terms<PLAN, TERM + 1>(value, bend, to);
+    }
+}
+
+/* Where group `group` of the warp's columns of a stage, of PLAN::STEPS, lies: its chunk, and the lane's
+ * column. */
+template <class PLAN> static __device__ __forceinline__ int slci_mma_chunk_of(int warp, int group) {
+    return PLAN::SHARERS > 1 ? warp % PLAN::CHUNKS
+                             : warp + group / PLAN::CHUNK_GROUPS * SLCI_MMA_WARPS;
+}
+
+template <class PLAN>
+static __device__ __forceinline__ int slci_mma_column_of(int warp, int group) {
+    const int first = PLAN::SHARERS > 1 ? warp / PLAN::CHUNKS * (SLCI_MMA_TILE / PLAN::SHARERS) : 0;
+    return first + group % PLAN::CHUNK_GROUPS * 32 + (int)threadIdx.x % 32;
+}
+
+/* Loads what group `group` needs from shared memory, some time before it is made. The groups of a stage
+ * come in their order, and the first of a chunk fills in what is kept. */
+template <class PLAN>
+static __device__ __forceinline__ void
+slci_mma_load_columns(const slci_mma_shared *shared, const slci_mma_stock<PLAN> *stock, int warp,
+                      int stage, int group, slci_mma_columns *own) {
+    const int line = slci_mma_column_of<PLAN>(warp, group);
+    own->curve = shared->columns.curve[line];
+    own->bend = PLAN::N_TERMS > 0 ? shared->column_bend[line] : 0.0f;
+    if (group % PLAN::CHUNK_GROUPS == 0) {
+        const int sample =
+            stage * PLAN::STAGE + slci_mma_chunk_of<PLAN>(warp, group) * SLCI_MMA_CHUNK;
+        slci_mma_start_columns(&stock->sample[sample % (2 * PLAN::BLOCK)], line, own);
+    }
+}
+
+/* The group into the stage's operands: a column of 4 samples a lane, and that times each term's power
+ * of f̂. */
+template <class PLAN>
+static __device__ __forceinline__ void slci_mma_make_columns(uint32_t curve_unit, int warp,
+                                                             int group, char *operands,
+                                                             slci_mma_columns *own) {
+    const int line = slci_mma_column_of<PLAN>(warp, group);
+    char *to = operands + slci_mma_chunk_of<PLAN>(warp, group) * PLAN::CHUNK_BYTES + line * 16;
+    float2 value[SLCI_MMA_CHUNK];
+    slci_mma_column_circles<PLAN>(own, curve_unit, value);
+    slci_mma_store<PLAN, PLAN::is_split(0)>(value, to + PLAN::right(0));
+    if constexpr (PLAN::N_TERMS > 0) {
+        slci_mma_make_column_terms<PLAN, 1>(value, own->bend, to);
+    }
+}
+
+#endif
