@@ -28,7 +28,8 @@
 #define N_SIZES 2
 
 /* Pixels of a side, and visibilities: a tenth of a second of the product kernel, or half a second to
- * two seconds of the sine kernel. A picture has a tile for each of 16 threads, but for --quick. */
+ * two seconds of the sine kernel. On the host a picture has a tile for each of 16 threads, and, but
+ * for --quick, each thread so many granules of one, or most would wait for the last tasks. */
 typedef struct extents {
     int64_t size[N_SIZES], n[N_SIZES];
 } extents;
@@ -36,6 +37,9 @@ typedef struct extents {
 static const extents card_extents[] = {{{2048, 4096}, {200000, 100000}},
                                        {{1024, 2048}, {200000, 50000}}};
 static const extents host_extents[] = {{{1024, 2048}, {8192, 4096}}, {{512, 1024}, {2048, 1024}}};
+
+#define HOST_TASKS 8
+#define HOST_TASK (INT64_C(4096) * 256 * 256) /* samples by pixels of the narrow field's tiles */
 
 /* A picture with few tiles and many visibilities: it fills a card only where these are shared out. */
 #define FEW_TILES_SIZE 512
@@ -46,6 +50,7 @@ static const extents host_extents[] = {{{1024, 2048}, {8192, 4096}}, {{512, 1024
 #define CARD_JOB_SECONDS 8.0
 #define HOST_JOB_SECONDS 2.0
 #define QUICK_JOB_SHARE 4
+#define N_HOST_JOBS 2 /* other programs take a processor's time more often than a card's */
 #define GOAL_JOB 0.9
 
 /* What a goal in pairs a second is for; other cards have limits of their own, but no goals. */
@@ -68,6 +73,8 @@ static const bench_case cases[] = {
     {{"MWA 34 degrees", SLCI_BENCH_MWA(34.0)}, 1e-6, 1.3e13, 0},
     {{"MWA 70 degrees", SLCI_BENCH_MWA(70.0)}, 1e-6, 0, 0},
 };
+
+#define N_CASES (sizeof cases / sizeof cases[0])
 
 typedef struct bench {
     const slci_bench_options *options;
@@ -389,13 +396,25 @@ static slc_status measure_place(bench *self, const place *at, bool is_first) {
     return SLC_OK;
 }
 
+static int64_t count_visibilities(const bench *self, int s) {
+    const int64_t size = self->extents->size[s];
+    const int64_t least =
+        HOST_TASKS * HOST_TASK / (size * size) * slc_pool_size(self->machine.pool);
+    return self->is_card || self->options->is_quick ? self->extents->n[s]
+                                                    : slc_max_i64(self->extents->n[s], least);
+}
+
 static slc_status measure_fields(bench *self) {
-    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
-        for (int s = 0; s < N_SIZES; s++) {
+    const char *only = self->options->field;
+    for (size_t c = 0; c < N_CASES; c++) {
+        if (only != NULL && strcmp(only, cases[c].field.name) != 0) {
+            continue;
+        }
+        for (int s = 0; s < (only != NULL ? 1 : N_SIZES); s++) {
             place at;
             SLC_TRY(tell(self, cases[c].field.name));
             slc_status status =
-                prepare(self, &cases[c], self->extents->size[s], self->extents->n[s], &at);
+                prepare(self, &cases[c], self->extents->size[s], count_visibilities(self, s), &at);
             if (status == SLC_OK) {
                 status = measure_place(self, &at, c == 0 && s == 0);
             }
@@ -462,7 +481,8 @@ static slc_status measure_job(bench *self) {
         .freq_hz = cases[0].field.stretch * cases[0].field.freq_hz,
         .kernel_rate = self->kernel_rate,
         .sine_rate = self->sine_rate,
-        .seconds = self->options->is_quick ? seconds / QUICK_JOB_SHARE : seconds};
+        .seconds = self->options->is_quick ? seconds / QUICK_JOB_SHARE : seconds,
+        .n_runs = self->is_card ? 1 : N_HOST_JOBS};
     slci_direct_job_result job;
     if (!(self->kernel_rate > 0)) {
         slci_bench_omit(self->result, "sluice image: the kernel alone has no rate to compare with");
@@ -480,6 +500,7 @@ static slc_status measure_job(bench *self) {
 
 static slc_status begin(bench *self) {
     SLC_TRY(slci_machine_open(&self->options->run, &self->machine));
+    SLC_TRY(slc_direct_card_get(self->machine.device, &self->machine.card));
     const slc_device_limits *limits = &self->machine.limits;
     self->is_card = self->machine.device->kind == SLC_DEVICE_CUDA;
     self->has_goals = self->is_card && strstr(limits->name, GOAL_CARD) != NULL;
@@ -492,19 +513,37 @@ static slc_status begin(bench *self) {
     return SLC_OK;
 }
 
+static slc_status check_field(const char *name) {
+    char names[256] = "";
+    size_t used = 0;
+    for (size_t c = 0; c < N_CASES; c++) {
+        if (name == NULL || strcmp(name, cases[c].field.name) == 0) {
+            return SLC_OK;
+        }
+        used += (size_t)slci_print(names + used, sizeof names - used, "%s%s", c > 0 ? ", " : "",
+                                   cases[c].field.name);
+    }
+    return SLC_FAIL(SLC_ERROR_ARGUMENT, "--field '%.80s': expected one of %s", name, names);
+}
+
+static slc_status measure_all(bench *self, slci_bench_peers_function peers) {
+    SLC_TRY(tell(self, "limits"));
+    SLC_TRY(measure_limits(self, peers));
+    SLC_TRY(measure_fields(self));
+    if (self->is_card) {
+        SLC_TRY(measure_few_tiles(self));
+    }
+    return measure_job(self);
+}
+
 slc_status slci_bench_direct(const slci_bench_options *options, slci_bench_peers_function peers,
                              slci_bench_result *out) {
     slci_bench_result result = {.n_figures = 0};
     bench self = {.options = options, .result = &result};
     slc_status status = SLC_OK;
+    SLC_TRY(check_field(options->field));
     SLC_TRY_GOTO(done, begin(&self));
-    SLC_TRY_GOTO(done, tell(&self, "limits"));
-    SLC_TRY_GOTO(done, measure_limits(&self, peers));
-    SLC_TRY_GOTO(done, measure_fields(&self));
-    if (self.is_card) {
-        SLC_TRY_GOTO(done, measure_few_tiles(&self));
-    }
-    SLC_TRY_GOTO(done, measure_job(&self));
+    SLC_TRY_GOTO(done, options->field != NULL ? measure_fields(&self) : measure_all(&self, peers));
     *out = result;
 done:
     slci_machine_close(&self.machine);

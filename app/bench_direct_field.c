@@ -167,16 +167,16 @@ void slci_bench_field_free(slci_bench_field_data *data) {
 slc_status slci_bench_field_choose(const slci_bench_field_data *data, double epsilon,
                                    bool may_multiply, slc_direct_setup *out) {
     const slc_device_kind kind = data->machine->device->kind;
-    const slc_device_limits *limits = &data->machine->limits;
-    const slc_direct_unit unit = slc_direct_unit_get(limits->compute_capability);
-    const slc_direct_request request = {.device = kind,
-                                        .geometry = data->geometry,
-                                        .survey = data->survey,
-                                        .n_channels = 1,
-                                        .epsilon = epsilon,
-                                        .n_parts = 1,
-                                        .has_fast_double = limits->has_fast_double,
-                                        .unit = may_multiply ? unit : SLC_DIRECT_UNIT_NONE};
+    slc_direct_request request = {.device = kind,
+                                  .geometry = data->geometry,
+                                  .survey = data->survey,
+                                  .n_channels = 1,
+                                  .epsilon = epsilon,
+                                  .n_parts = 1,
+                                  .card = data->machine->card};
+    if (!may_multiply) {
+        request.card.unit = SLC_DIRECT_UNIT_NONE;
+    }
     SLC_TRY(slc_direct_choose(&request, out));
     if (kind == SLC_DEVICE_HOST && !may_multiply) {
         out->max_terms = -1;

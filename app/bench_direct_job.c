@@ -12,7 +12,20 @@
 #define FIRST_ROWS 64
 #define VRAM_BYTES (INT64_C(256) << 20)
 
-static slc_status run(const slci_direct_job_request *request, int64_t n_rows,
+/* The best of some runs over one set. */
+static slc_status image(const slci_bench_options *options, const slci_bench_set *set, int n_runs,
+                        slci_direct_job_result *out) {
+    for (int i = 0; i < n_runs; i++) {
+        slc_image_result result;
+        SLC_TRY(slci_bench_set_image(options, set, out->vram_bytes, &result));
+        if (i == 0 || result.total_seconds < out->image.total_seconds) {
+            out->image = result;
+        }
+    }
+    return SLC_OK;
+}
+
+static slc_status run(const slci_direct_job_request *request, int64_t n_rows, int n_runs,
                       slci_direct_job_result *out) {
     const slci_machine *machine = request->machine;
     slci_bench_options options = *request->options;
@@ -24,7 +37,7 @@ static slc_status run(const slci_direct_job_request *request, int64_t n_rows,
     out->vram_bytes = slc_min_i64(VRAM_BYTES, options.run.vram_bytes);
     slc_status status = slci_bench_set_make(&options, machine, &set);
     if (status == SLC_OK) {
-        status = slci_bench_set_image(&options, &set, out->vram_bytes, &out->image);
+        status = image(&options, &set, n_runs, out);
     }
     slci_bench_set_remove(&set);
     return status;
@@ -41,10 +54,10 @@ static int64_t find_rows(const slci_direct_job_request *request, bool is_sine) {
 slc_status slci_direct_job_time(const slci_direct_job_request *request,
                                 slci_direct_job_result *out) {
     slci_direct_job_result result;
-    SLC_TRY(run(request, FIRST_ROWS, &result));
+    SLC_TRY(run(request, FIRST_ROWS, 1, &result));
     const char *unit = slc_numerics_get(&result.image.numerics, "matrix_unit");
     const bool is_sine = unit != NULL && strcmp(unit, "none") == 0;
-    SLC_TRY(run(request, find_rows(request, is_sine), &result));
+    SLC_TRY(run(request, find_rows(request, is_sine), request->n_runs, &result));
     result.is_sine = is_sine;
     *out = result;
     return SLC_OK;

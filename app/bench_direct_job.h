@@ -21,6 +21,7 @@ typedef struct slci_direct_job_request {
     double freq_hz;                /* of the VLA in its smallest configuration */
     double kernel_rate, sine_rate; /* pairs a second of the kernels alone */
     double seconds;                /* of the kernel */
+    int n_runs;                    /* the best counts, as of the kernels alone */
 } slci_direct_job_request;
 
 typedef struct slci_direct_job_result {

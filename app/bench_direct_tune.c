@@ -122,6 +122,7 @@ slc_status slci_bench_direct_tune(const slci_bench_options *options, slci_bench_
     slc_status status = SLC_OK;
     run.probes = false; /* nothing is planned */
     SLC_TRY_GOTO(done, slci_machine_open(&run, &machine));
+    SLC_TRY_GOTO(done, slc_direct_card_get(machine.device, &machine.card));
     const bool is_card = machine.device->kind == SLC_DEVICE_CUDA;
     const shape *shapes = is_card ? card_shapes : host_shapes;
     const size_t n_shapes = is_card ? sizeof card_shapes / sizeof card_shapes[0]

@@ -23,6 +23,7 @@ typedef struct slci_bench_options {
     bool is_quick;          /* an eighth of the bytes, once instead of three times */
     int64_t array_bytes;    /* of what `bench io` measures with; 0: its own choice */
     int64_t n_visibilities; /* of the job that `bench direct` times; 0: its own choice */
+    const char *field;      /* of `bench direct`: this one alone, for profilers; NULL: all */
     bool tunes;             /* `bench direct` measures how its kernels' work is divided best */
 } slci_bench_options;
 

@@ -18,9 +18,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "core/file.h"
 #include "core/fnv.h"
 #include "core/host_memory.h"
 #include "core/pool.h"
@@ -29,7 +32,13 @@
 
 #define GIB (INT64_C(1) << 30)
 
+static const char first_word[] = "sluice ";
 static const char last_line[] = "end\n";
+
+/* What writers that take turns wait for each other at most. Each holds the lock for a moment only,
+ * unless it was stopped. */
+#define LOCK_MS 2000
+#define LOCK_PAUSE_MS 5
 
 /* ---- the key ---------------------------------------------------------------------------------- */
 
@@ -42,13 +51,13 @@ static slc_status make_key(slc_device *device, const char *kind, int format,
     const bool is_cuda = device->kind == SLC_DEVICE_CUDA;
     /* The host's memory to the next GiB: the kernel keeps a little that differs from start to start. */
     (void)slci_print(key, SLCI_CACHE_KEY_BYTES,
-                     "sluice %s %s %d\n"
+                     "%s%s %s %d\n"
                      "device %s, %lld bytes\n"
                      "software %s\n"
                      "processor %s\n"
                      "threads %d\n"
                      "memory %lld GiB\n",
-                     SLC_VERSION, kind, format, limits.name,
+                     first_word, SLC_VERSION, kind, format, limits.name,
                      is_cuda ? (long long)limits.total_bytes : 0LL, limits.software, host.processor,
                      slc_pool_size(device->pool), (long long)((host.total_bytes + GIB - 1) / GIB));
     return SLC_OK;
@@ -111,10 +120,13 @@ static slc_status write_text(const slci_cache_file *self, const char *path, cons
     if (file == NULL) {
         return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write to %s: %s", path, strerror(errno));
     }
-    const bool is_written =
-        fputs(self->key, file) >= 0 && fputs(text, file) >= 0 && fputs(last_line, file) >= 0;
+    errno = 0;
+    const bool is_written = fputs(self->key, file) >= 0 && fputs(text, file) >= 0 &&
+                            fputs(last_line, file) >= 0 && fflush(file) == 0;
+    const int reason = errno;
     if (fclose(file) != 0 || !is_written) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write to %s", path);
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "cannot write to %s: %s", path,
+                        strerror(reason != 0 ? reason : errno));
     }
     return SLC_OK;
 }
@@ -134,14 +146,59 @@ static slc_status make_folder(const char *folder) {
     return SLC_OK;
 }
 
+/* A link stays and what it points at is replaced, but only where that came from here. */
+static slc_status check_link(const slci_cache_file *self) {
+    char begin[sizeof first_word] = "";
+    struct stat info;
+    if (lstat(self->path, &info) != 0 || !S_ISLNK(info.st_mode) || stat(self->path, &info) != 0 ||
+        !S_ISREG(info.st_mode) || info.st_size == 0) {
+        return SLC_OK; /* what cannot be replaced the writing says */
+    }
+    const int fd = open(self->path, O_RDONLY | O_CLOEXEC);
+    const int64_t n = fd >= 0 ? slci_read_at(fd, begin, (int64_t)strlen(first_word), 0) : 0;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return n > 0 && strcmp(begin, first_word) == 0
+               ? SLC_OK
+               : SLC_FAIL(SLC_ERROR_OUTPUT,
+                          "%s is a link to a file that does not come from Sluice, which is left as "
+                          "it is: remove the link",
+                          self->path);
+}
+
 slc_status slci_cache_file_write(const slci_cache_file *self, const char *text) {
     slc_outfile file = {.temporary_path = ""};
     slc_status status = SLC_OK;
     SLC_TRY(make_folder(self->folder));
+    SLC_TRY(check_link(self));
     SLC_TRY_GOTO(done, slc_outfile_begin(self->path, true, &file));
     SLC_TRY_GOTO(done, write_text(self, file.temporary_path, text));
     SLC_TRY_GOTO(done, slc_outfile_commit(&file));
 done:
     slc_outfile_abandon(&file);
     return status;
+}
+
+/* ---- taking turns ----------------------------------------------------------------------------- */
+
+/* The folder itself is locked, so that nothing is left in it. */
+int slci_cache_file_lock(const slci_cache_file *self) {
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};
+    const slc_status made = make_folder(self->folder);
+    const int fd = made == SLC_OK ? open(self->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    for (int ms = 0; fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0; ms += LOCK_PAUSE_MS) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) || ms >= LOCK_MS) {
+            (void)close(fd);
+            return -1;
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    return fd;
+}
+
+void slci_cache_file_unlock(int lock) {
+    if (lock >= 0) {
+        (void)close(lock);
+    }
 }

@@ -43,8 +43,15 @@ typedef enum slci_cache_state {
 /* text [text_bytes]: what was written, whole lines. Never waits. */
 slci_cache_state slci_cache_file_read(const slci_cache_file *file, char *text, size_t text_bytes);
 
-/* Writes whole lines beside it and renames. SLC_ERROR_OUTPUT, SLC_ERROR_ARGUMENT. */
+/* Writes whole lines beside it and renames. Where the name is a link, this stays, and the file that it
+ * points at is replaced, unless that is somebody else's. SLC_ERROR_OUTPUT, SLC_ERROR_ARGUMENT. */
 SLC_MUST_USE slc_status slci_cache_file_write(const slci_cache_file *file, const char *text);
+
+/* For who reads, changes and writes: from here to the unlocking no other process, or call, that
+ * does the same is in between. -1 where that cannot be had, after two seconds at most; what was
+ * written then may lack what another wrote meanwhile. */
+int slci_cache_file_lock(const slci_cache_file *file);
+void slci_cache_file_unlock(int lock);
 
 #ifdef __cplusplus
 }

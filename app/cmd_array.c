@@ -11,6 +11,20 @@ slc_status slci_arg_dataset(const char *text, void *field) {
     return slci_dataset_name_parse(text, field);
 }
 
+/* One whose first `length` or 31 letters are `word`, which is no number or one that is out of range. */
+static slc_status refuse_word(const char *text, const char *word, size_t length,
+                              const slci_integer_list *list) {
+    const char *digits = word + (word[0] == '-' || word[0] == '+' ? 1 : 0);
+    const bool is_number = digits[0] != '\0' && digits[strspn(digits, "0123456789")] == '\0';
+    return is_number
+               ? SLC_FAIL(SLC_ERROR_ARGUMENT,
+                          "'%.80s': '%s%s' is out of range: expected whole numbers from %lld "
+                          "to %lld",
+                          text, word, length > 31 ? "..." : "", (long long)list->lowest,
+                          (long long)list->highest)
+               : SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s': '%s' is no %s", text, word, list->what);
+}
+
 slc_status slci_integer_list_parse(const char *text, const slci_integer_list *list) {
     char word[32];
     int n = 0;
@@ -23,7 +37,7 @@ slc_status slci_integer_list_parse(const char *text, const slci_integer_list *li
         }
         if (length > 31 ||
             slci_parse_integer(word, list->lowest, list->highest, &list->values[n++]) != SLC_OK) {
-            return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s': '%s' is no %s", text, word, list->what);
+            return refuse_word(text, word, length, list);
         }
         at = at[length] == ',' ? at + length + 1 : NULL;
     }

@@ -22,6 +22,7 @@ typedef struct bench_arguments {
     const char *chart_path; /* NULL: none */
     bool is_quick, is_json, tunes;
     int64_t array_bytes, n_visibilities; /* 0: the default */
+    const char *field;                   /* NULL: all */
     slci_words operands;
 } bench_arguments;
 
@@ -140,6 +141,11 @@ static const bench_arg bench_args[] = {
       "visibilities of the whole job that direct times (default: as many as its kernel takes 8 s "
       "for on a card, 2 s on the host, a fourth of that with --quick)",
       FIELD(n_visibilities), parse_visibilities, NULL}},
+    {OF(DIRECT),
+     {"field", 0, "NAME",
+      "one field's kernels alone, in the smaller picture and without limits, for profilers, such "
+      "as 'MWA 34 degrees' (default: all)",
+      FIELD(field), slci_arg_text, NULL}},
     {OF(DIRECT),
      {"tune", 0, NULL,
       "measure instead how the kernels' work is divided best on this machine, and what the model's "
@@ -288,8 +294,15 @@ static slc_status check_options(const bench_arguments *arguments, const benchmar
     if (arguments->tunes && chosen != &benchmarks[DIRECT]) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "--tune: only sluice bench direct has kernels to tune");
     }
-    if (arguments->tunes && arguments->n_visibilities > 0) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--vis: with --tune no whole job is timed");
+    if (arguments->field != NULL && chosen != &benchmarks[DIRECT]) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--field: only sluice bench direct has fields");
+    }
+    if (arguments->tunes && arguments->field != NULL) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--field: --tune has shapes of its own");
+    }
+    if ((arguments->tunes || arguments->field != NULL) && arguments->n_visibilities > 0) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--vis: with --%s no whole job is timed",
+                        arguments->tunes ? "tune" : "field");
     }
     return SLC_OK;
 }
@@ -330,6 +343,7 @@ static slc_status run_bench(slci_program *program, void *target) {
                                   .is_quick = arguments->is_quick,
                                   .array_bytes = arguments->array_bytes,
                                   .n_visibilities = arguments->n_visibilities,
+                                  .field = arguments->field,
                                   .tunes = arguments->tunes};
     options.run.cache_folder = NULL; /* limits are measured in the same run */
     slci_bench_result result;

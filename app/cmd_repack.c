@@ -17,7 +17,8 @@ static const slci_arg repack_args[] = {
      FIELD(options.form), slci_arg_filter, NULL},
     {"dtype", 0, "TYPE",
      "type of the elements, as numpy writes it: i1 to i8, u1 to u8, f2, f4, f8, c4 (half "
-     "precision), c8 or c16; > before it for big-endian (default: the data's, as it is stored)",
+     "precision), c8 or c16, or as a word, such as float32; > before it for big-endian (default: "
+     "the data's, as it is stored)",
      FIELD(options), slci_arg_dtype, NULL},
     {"rest", 0, NULL,
      "what else is in the data's group goes to the result's, as it is stored, and so do the "

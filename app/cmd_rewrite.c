@@ -26,30 +26,43 @@ slc_status slci_arg_axes(const char *text, void *field) {
     return SLC_OK;
 }
 
-/* As numpy writes them: a letter and the bytes of an element, a byte order before them. */
+/* As numpy writes them: a letter and the bytes of an element, a byte order before them; or in words.
+ * Bits instead of bytes are refused, since i8 and c8 would mean two things. */
 slc_status slci_arg_dtype(const char *text, void *field) {
     static const struct {
-        const char *name;
+        const char *name, *word;
         slc_dtype dtype;
-    } types[] = {{"i1", SLC_I8},  {"i2", SLC_I16},  {"i4", SLC_I32}, {"i8", SLC_I64},
-                 {"u1", SLC_U8},  {"u2", SLC_U16},  {"u4", SLC_U32}, {"u8", SLC_U64},
-                 {"f2", SLC_F16}, {"f4", SLC_F32},  {"f8", SLC_F64}, {"c4", SLC_C32},
-                 {"c8", SLC_C64}, {"c16", SLC_C128}};
+    } types[] = {{"i1", "int8", SLC_I8},       {"i2", "int16", SLC_I16},
+                 {"i4", "int32", SLC_I32},     {"i8", "int64", SLC_I64},
+                 {"u1", "uint8", SLC_U8},      {"u2", "uint16", SLC_U16},
+                 {"u4", "uint32", SLC_U32},    {"u8", "uint64", SLC_U64},
+                 {"f2", "float16", SLC_F16},   {"f4", "float32", SLC_F32},
+                 {"f8", "float64", SLC_F64},   {"c4", "complex32", SLC_C32},
+                 {"c8", "complex64", SLC_C64}, {"c16", "complex128", SLC_C128}};
     slc_rewrite_options *options = field;
     const char *name = text + (text[0] == '<' || text[0] == '>' ? 1 : 0);
     for (size_t k = 0; k < sizeof types / sizeof types[0]; k++) {
-        if (strcmp(name, types[k].name) == 0) {
+        if (strcmp(name, types[k].name) == 0 || strcmp(name, types[k].word) == 0) {
             options->converts = true;
             options->dtype = types[k].dtype;
             options->is_big_endian = text[0] == '>';
             return SLC_OK;
         }
     }
+    for (size_t k = 0; k < sizeof types / sizeof types[0]; k++) {
+        const char *bits = types[k].word + strcspn(types[k].word, "0123456789");
+        if (name[0] == types[k].name[0] && strcmp(name + 1, bits) == 0) {
+            return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                            "'%.40s' is no type: behind the letter stand bytes, not bits; did you "
+                            "mean %s (or %s)?",
+                            text, types[k].name, types[k].word);
+        }
+    }
     return SLC_FAIL(
         SLC_ERROR_ARGUMENT,
-        "'%.40s' is no type: expected i, u, f or c and the bytes of an element, as numpy "
-        "writes them: i1 to i8, u1 to u8, f2, f4, f8, c4, c8 or c16, after < or > for the byte "
-        "order",
+        "'%.40s' is no type: expected i1 i2 i4 i8, u1 u2 u4 u8, f2 f4 f8, c4 c8 or c16, as numpy "
+        "writes them, or int8 to int64, uint8 to uint64, float16 to float64 or complex32 to "
+        "complex128; < or > before it for the byte order",
         text);
 }
 

@@ -13,12 +13,27 @@ static const char *find_divider(const char *text) {
     return found;
 }
 
-/* Where the slice begins: the last bracket that opens, if the text ends with one that closes; else
- * the text's end. */
+/* Where the slice begins: the last bracket that opens in the dataset's name, if the text ends with one
+ * that closes, or if that is all that lacks; else the text's end. */
 static const char *find_slice(const char *text) {
+    const char *end = text + strlen(text);
+    const char *divider = find_divider(text);
+    const char *open = strrchr(divider != NULL ? divider : text, '[');
+    const bool is_slice =
+        open != NULL &&
+        (end[-1] == ']' || open[1 + strspn(open + 1, "0123456789+-:., \t")] == '\0');
+    return is_slice ? open : end;
+}
+
+/* Half a slice is no name: who has such a dataset writes a whole slice behind it. */
+static slc_status check_end(const char *text, const char *slice) {
     const size_t length = strlen(text);
-    const char *open = length > 0 && text[length - 1] == ']' ? strrchr(text, '[') : NULL;
-    return open != NULL ? open : text + length;
+    return *slice != '\0' || length == 0 || text[length - 1] != ']'
+               ? SLC_OK
+               : SLC_FAIL(SLC_ERROR_ARGUMENT,
+                          "'%.80s': a slice ends here, but no [ begins it; a dataset of that name "
+                          "is written with [...] behind it",
+                          text);
 }
 
 /* Path and dataset, the latter ending at `end`. */
@@ -47,6 +62,7 @@ static slc_status parse_names(const char *text, const char *end, slci_dataset_na
 
 slc_status slci_dataset_name_parse(const char *text, slci_dataset_name *out) {
     const char *slice = find_slice(text);
+    SLC_TRY(check_end(text, slice));
     if (*slice != '\0') {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
                         "'%.80s': a slice cannot stand here, only a whole dataset", text);
@@ -57,6 +73,7 @@ slc_status slci_dataset_name_parse(const char *text, slci_dataset_name *out) {
 
 slc_status slci_dataset_name_parse_slice(const char *text, slci_dataset_name *out) {
     const char *slice = find_slice(text);
+    SLC_TRY(check_end(text, slice));
     out->slice = (slc_slice){0};
     if (*slice != '\0') {
         SLC_TRY(slc_slice_parse(slice, &out->slice));

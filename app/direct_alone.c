@@ -35,7 +35,7 @@ static slc_status take_memory(slci_direct_alone *self, const slci_direct_alone_r
     SLC_TRY(
         slc_budget_reserve(machine->budget, SLC_SPACE_DEVICE, bytes, "picture and visibilities"));
     self->device_bytes = bytes;
-    SLC_TRY(slc_budget_reserve(machine->budget, SLC_SPACE_HOST, host_bytes, "pixels"));
+    SLC_TRY(slc_budget_reserve(machine->budget, SLC_SPACE_HOST, host_bytes, "staging"));
     self->host_bytes = host_bytes;
     SLC_TRY(slc_device_allocate(machine->device, bytes, &self->d_slab));
     SLC_TRY(slc_pinned_allocate(machine->device, host_bytes, &self->pinned));

@@ -22,16 +22,24 @@ int64_t slci_state_bytes(const slc_job *job, const slc_plan *plan) {
     return sum;
 }
 
-/* What is to come of a file that will have so many bytes. */
+/* POSIX leaves the unit of st_blocks open; on Linux it is this, whatever the file system. */
+#define BLOCK_BYTES 512
+
+/* What is to come of a file that will have so many bytes. What it holds already is what the disk has
+ * given it: holes are still to be filled. */
 static int64_t rest_of(const char *path, int64_t bytes) {
     struct stat info;
-    return stat(path, &info) == 0 ? slc_max_i64(bytes - (int64_t)info.st_size, 0) : bytes;
+    if (stat(path, &info) != 0) {
+        return bytes;
+    }
+    const int64_t held_bytes = slc_min_i64(info.st_size, (int64_t)info.st_blocks * BLOCK_BYTES);
+    return slc_max_i64(bytes - held_bytes, 0);
 }
 
 slc_status slci_check_room(const slc_run_options *run, const slci_disk_need *need) {
     char journal[SLC_PATH_BYTES + 16];
     int64_t two_states = 0;
-    if (run->checkpoint_path == NULL || need->n_outputs == 0) {
+    if (run->checkpoint_path == NULL || run->dry_run) {
         return SLC_OK;
     }
     slc_outfile_need *needs = calloc((size_t)need->n_outputs + 2, sizeof *needs);

@@ -21,7 +21,7 @@ extern "C" {
 
 typedef struct slci_disk_need {
     const slc_outfile_need
-        *outputs; /* [n_outputs]; files that are written meanwhile count as such */
+        *outputs; /* [n_outputs], may be none; files that are written meanwhile count as such */
     int n_outputs;
     int64_t journal_bytes; /* once the run is done; 0: unknown */
     int64_t state_bytes;   /* of the largest state, see below */

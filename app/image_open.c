@@ -130,6 +130,7 @@ void slci_image_rest(const slci_image_job *job, const slci_plane *plane) {
 
 static slc_status open_machine(slci_image_job *job) {
     SLC_TRY(slci_machine_open(&job->options->run, &job->machine));
+    SLC_TRY(slc_direct_card_get(job->machine.device, &job->machine.card));
     job->imaging =
         (slci_imaging){.options = job->options, .machine = &job->machine, .book = &job->book};
     slci_image_load_tuning(job);

@@ -94,6 +94,16 @@ static double seconds_per_point(const slci_imaging *imaging, const slci_pass *pa
            (HOST_FLOPS_PER_THREAD * (double)slc_pool_size(imaging->machine->pool));
 }
 
+/* What an engine tile takes however large it is: a host's threads wait for its last tasks. (A card's
+ * blocks are short against a tile.) */
+static double seconds_per_tile(const slci_imaging *imaging, const slci_pass *pass) {
+    if (imaging->machine->device->kind == SLC_DEVICE_CUDA) {
+        return 0;
+    }
+    return slci_direct_host_wait(&pass->setup) * (double)slc_pool_size(imaging->machine->pool) *
+           seconds_per_point(imaging, pass);
+}
+
 static slc_status make_plan(const slci_imaging *imaging, slci_pass *pass) {
     const bool is_cuda = imaging->machine->device->kind == SLC_DEVICE_CUDA;
     /* Rows of a chunk, and whether the reader can keep them: decoded they are about as large as a row
@@ -112,6 +122,7 @@ static slc_status make_plan(const slci_imaging *imaging, slci_pass *pass) {
     request->device_budget_bytes = device_bytes;
     request->host_budget_bytes = staging_bytes;
     request->seconds_per_point = seconds_per_point(imaging, pass);
+    request->seconds_per_tile = seconds_per_tile(imaging, pass);
     if (imaging->read_bytes_per_s > 0) {
         request->rates.read_bytes_per_s = imaging->read_bytes_per_s;
         request->rates.disk_bytes_per_s = NO_LINK;
@@ -148,7 +159,6 @@ static void choose_tuning(const slci_imaging *imaging, slci_pass *pass) {
 slc_status slci_pass_prepare(const slci_imaging *imaging, const slci_pass_request *request,
                              slci_pass *pass) {
     *pass = (slci_pass){.request = *request};
-    const slc_device_limits *limits = &imaging->machine->limits;
     const slc_direct_request direct = {.device = imaging->machine->device->kind,
                                        .geometry = request->geometry,
                                        .survey = request->survey,
@@ -157,8 +167,7 @@ slc_status slci_pass_prepare(const slci_imaging *imaging, const slci_pass_reques
                                        .n_parts = request->n_parts,
                                        .is_psf = request->is_psf,
                                        .tile_pixels = request->tile_pixels,
-                                       .has_fast_double = limits->has_fast_double,
-                                       .unit = slc_direct_unit_get(limits->compute_capability)};
+                                       .card = imaging->machine->card};
     SLC_TRY(slc_direct_choose(&direct, &pass->setup));
     slc_direct_summarise(&pass->setup, &pass->summary);
     SLC_TRY(slc_direct_job_init(&pass->setup, imaging->machine->device->kind,

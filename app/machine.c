@@ -259,6 +259,23 @@ static void print_way(const char *thing, const char *way, char text[64]) {
     }
 }
 
+/* What is the least works, but where tiles cut chunks these are decoded again and again: from where on
+ * they need not be, as far as that is more than what is there or was named; or nothing. */
+static void print_whole(const slci_least *least, int64_t vram, int64_t ram, char text[128]) {
+    const bool wants_vram = least->whole_device_bytes > slc_max_i64(least->device_bytes, vram);
+    const bool wants_ram = least->whole_ram_bytes > slc_max_i64(least->ram_bytes, ram);
+    text[0] = '\0';
+    if (wants_vram && wants_ram) {
+        (void)slci_print(text, 128, "; tiles of whole chunks fit from --vram %lld with --ram %lld",
+                         (long long)least->whole_device_bytes, (long long)least->whole_ram_bytes);
+    } else if (wants_vram || wants_ram) {
+        (void)slci_print(text, 128, "; tiles of whole chunks fit from %s %lld",
+                         wants_vram ? "--vram" : "--ram",
+                         (long long)(wants_vram ? least->whole_device_bytes
+                                                : least->whole_ram_bytes));
+    }
+}
+
 slc_status slci_machine_refuse(const slci_machine *machine, const slci_least *least) {
     const int64_t vram = slc_budget_get(machine->budget, SLC_SPACE_DEVICE).limit_bytes;
     const int64_t ram = slc_budget_get(machine->budget, SLC_SPACE_HOST).limit_bytes;
@@ -270,24 +287,26 @@ slc_status slci_machine_refuse(const slci_machine *machine, const slci_least *le
     const char *help = threads_help ? ", less with fewer --threads" : "";
     char device_way[64];
     char ram_way[64];
+    char whole[128];
+    print_whole(least, vram, ram, whole);
     print_way(least->thing, least->device_way, device_way);
     print_way(least->thing, least->ram_way, ram_way);
     if (!lacks_vram || !lacks_ram) {
         const char *option = lacks_vram ? "--vram" : "--ram";
         return SLC_FAIL(SLC_ERROR_NO_PLAN,
-                        "no plan fits %s %lld; the smallest that works is %s %lld%s%s", option,
+                        "no plan fits %s %lld; the smallest that works is %s %lld%s%s%s", option,
                         (long long)(lacks_vram ? vram : ram), option,
                         (long long)(lacks_vram ? least->device_bytes : least->ram_bytes),
-                        lacks_vram ? device_way : ram_way, help);
+                        lacks_vram ? device_way : ram_way, help, whole);
     }
     /* Numbers of two ways: each works with what there is of the other memory. */
     const bool is_either = strcmp(device_way, ram_way) != 0;
     return SLC_FAIL(SLC_ERROR_NO_PLAN,
                     "no plan fits --vram %lld and --ram %lld; the smallest that works is --vram "
-                    "%lld%s %s --ram %lld%s%s",
+                    "%lld%s %s --ram %lld%s%s%s",
                     (long long)vram, (long long)ram, (long long)least->device_bytes,
                     is_either ? device_way : "", is_either ? "or" : "with",
-                    (long long)least->ram_bytes, ram_way, help);
+                    (long long)least->ram_bytes, ram_way, help, whole);
 }
 
 void slci_plan_nothing(slc_plan *plan) {

@@ -14,6 +14,7 @@
 #include "core/device.h"
 #include "core/pool.h"
 #include "core/source.h"
+#include "kernels/direct.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,6 +25,7 @@ typedef struct slci_machine {
     slc_device *device;
     slc_budget *budget; /* of vram_bytes and ram_bytes */
     slc_device_limits limits;
+    slc_direct_card card; /* zeros until a job that takes the direct transform has asked for it */
     slc_checkpoint *checkpoint; /* not yet begun; NULL: none is wanted, or --ram forbids it */
     bool delivers_result;       /* there is no output but what run.deliver makes of the result */
     bool trace_is_share;        /* trace_bytes grow with --ram */
@@ -101,6 +103,8 @@ typedef struct slci_least {
     /* (optional) Where the job can be done in several ways: what is treated, such as "data", and how,
      * for each number; NULL: there is one way. */
     const char *thing, *device_way, *ram_way;
+    /* (optional) From both on tiles of whole chunks fit; 0: nothing is known. */
+    int64_t whole_device_bytes, whole_ram_bytes;
 } slci_least;
 
 /* One of several ways to do a job, and what it needs at least, whatever the budgets are. */

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "app/cmd.h"
@@ -156,6 +157,13 @@ static slc_status run(slci_program *program, int argc, char *const *argv) {
     return fail_unknown_command(name);
 }
 
+/* Whether there is a limit such as that of `ulimit -v`. OpenBLAS starts threads of its own when it is
+ * loaded, which Sluice never uses; one that gets no memory its exit handler would wait for for ever. */
+static bool has_bounded_addresses(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
 int main(int argc, char **argv) {
     hold_standard_streams();
     install_signals();
@@ -182,8 +190,12 @@ int main(int argc, char **argv) {
     }
     slc_log_destroy(&program.log);
     slci_progress_destroy(&program.progress);
+    if (has_bounded_addresses()) {
+        (void)fflush(NULL);
+        _exit(0);
+    }
     /* Nobody looks at it any more: a signal ends the program now, whatever a library waits for in its
-     * exit handler. (OpenBLAS waits for a thread of its own that got no memory, under ulimit -v.) */
+     * exit handler. */
     is_cancelled = 1;
     return 0;
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "app/disk_room.h"
 #include "app/machine.h"
 #include "core/checked.h"
 
@@ -75,6 +76,27 @@ static void prepare(own_run *self) {
                  sizeof self->result.device_name);
 }
 
+/* What the journal will hold of the sinks. How much of encoded pieces is kept only the run can tell. */
+static int64_t journal_bytes(const own_run *self) {
+    int64_t sum = 0;
+    for (int o = 0; o < self->job.n_operands; o++) {
+        const slc_sink *sink = self->own->bindings[o].sink;
+        if (sink != NULL && !slc_sink_has_pieces(sink) &&
+            !slc_checked_add(sum, slc_layout_bytes(&sink->layout), &sum)) {
+            return INT64_MAX;
+        }
+    }
+    return sum;
+}
+
+/* That the checkpoint fits on the disk. Where the sinks write only they know, and they have looked. */
+static slc_status check_room(own_run *self) {
+    SLC_TRY(slc_plan_make(&self->job, &self->execution.request, &self->result.plan));
+    const slci_disk_need need = {.journal_bytes = journal_bytes(self),
+                                 .state_bytes = slci_state_bytes(&self->job, &self->result.plan)};
+    return slci_check_room(&self->options, &need);
+}
+
 /* All outputs are whole before the first gets its name. */
 static slc_status commit_outputs(const own_run *self) {
     const char *paths[SLC_MAX_OPERANDS] = {NULL};
@@ -102,6 +124,7 @@ static slc_status run(own_run *self) {
     slc_checkpoint *checkpoint = self->machine.checkpoint;
     if (checkpoint != NULL) {
         SLC_TRY(slc_checkpoint_begin(checkpoint, self->own->fingerprint, NULL));
+        SLC_TRY(check_room(self));
     }
     SLC_TRY(slc_execute(&self->job, &self->execution, &self->result.plan, &self->result.report));
     SLC_TRY(commit_outputs(self));

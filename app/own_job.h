@@ -45,8 +45,8 @@ typedef struct slc_own_job_result {
 /* Plans and runs it, commits all sinks, and then removes the checkpoint; with `dry_run` it only plans.
  * On failure no sink is committed but those before the one whose commit failed, and `result` is not
  * touched. SLC_ERROR_ARGUMENT: no tile function for the device, or a job that contradicts itself;
- * SLC_ERROR_NO_PLAN: the budgets are too small, and the message says what would do; else whatever
- * failed. */
+ * SLC_ERROR_NO_PLAN: the budgets are too small, and the message says what would do; SLC_ERROR_OUTPUT
+ * before anything is computed: the disk has no room for the checkpoint; else whatever failed. */
 SLC_API SLC_MUST_USE slc_status slc_own_job_run(const slc_own_job *own,
                                                 const slc_run_options *options,
                                                 slc_own_job_result *result);

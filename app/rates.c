@@ -1,4 +1,7 @@
-/* The cache's file has a line "NAME VALUE" for each rate, in the order of `fields`. */
+/* The cache's file has a line "NAME VALUE" for each rate, in the order of `fields`.
+ *
+ * What a small budget gives is flattered by caches and differs from time to time, so it is worth
+ * nothing to other budgets; those of about its size find it in a file of their own, and plan alike. */
 #include "app/rates.h"
 
 #include <stdio.h>
@@ -41,20 +44,6 @@ static const field fields[] = {
 
 static double *field_of(slc_rates *rates, size_t f) {
     return (double *)((char *)rates + fields[f].offset);
-}
-
-static slc_status name_cache(slc_device *device, const char *folder, slci_cache_file *out) {
-    return slci_cache_file_name(device, "rates", FORMAT, folder, out);
-}
-
-slc_status slci_rates_path(slc_device *device, const char *folder, char *path, size_t path_bytes) {
-    slci_cache_file file;
-    SLC_TRY(name_cache(device, folder, &file));
-    if (strlen(file.path) >= path_bytes) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "%.80s...: the name of the folder is too long", folder);
-    }
-    (void)slci_print(path, path_bytes, "%s", file.path);
-    return SLC_OK;
 }
 
 /* ---- the file --------------------------------------------------------------------------------- */
@@ -129,22 +118,43 @@ static void say_rates(slc_log *log, const char *how, const slc_rates *rates) {
                    1e-6 * rates->mapped_touches_per_s, 1e6 * rates->step_seconds);
 }
 
-/* The cache's file; false where nothing can be kept. */
-static bool find_cache(const slci_rates_request *request, slci_cache_file *file) {
+/* Where measurements are kept. */
+typedef struct rate_places {
+    slci_cache_file whole; /* for all budgets, by one that was large enough */
+    slci_cache_file small; /* for budgets of about this size */
+} rate_places;
+
+static int floor_log2(int64_t value) {
+    int bits = 0;
+    while (value >> (bits + 1) > 0) {
+        bits++;
+    }
+    return bits;
+}
+
+/* False where nothing can be kept. */
+static bool find_places(const slci_rates_request *request, rate_places *out) {
+    char kind[32];
     if (request->folder == NULL) {
         slc_log_detail(request->log, "there is no folder to keep measured rates in");
         return false;
     }
-    if (name_cache(request->device, request->folder, file) != SLC_OK) {
+    (void)slci_print(kind, sizeof kind, "rates-%d-%d", floor_log2(request->vram_bytes),
+                     floor_log2(request->ram_bytes));
+    if (slci_cache_file_name(request->device, "rates", FORMAT, request->folder, &out->whole) !=
+            SLC_OK ||
+        slci_cache_file_name(request->device, kind, FORMAT, request->folder, &out->small) !=
+            SLC_OK) {
         slc_log_detail(request->log, "measured rates are not kept: %s", slc_status_message());
         return false;
     }
     return true;
 }
 
-/* `file` is NULL where nothing can be kept. */
-static slc_status measure(const slci_rates_request *request, const slci_cache_file *file,
+/* `places` are NULL where nothing can be kept. */
+static slc_status measure(const slci_rates_request *request, const rate_places *places,
                           slc_rates *rates) {
+    const slc_rates assumed = *rates;
     slc_budget *budget = NULL;
     SLC_TRY(slc_budget_create(request->vram_bytes, request->ram_bytes, &budget));
     const slc_probe_options options = {.device = request->device, .budget = budget, .touch = touch};
@@ -152,10 +162,13 @@ static slc_status measure(const slci_rates_request *request, const slci_cache_fi
     const slc_status status = slc_probe_run(&options, rates, &is_complete);
     slc_budget_destroy(budget);
     SLC_TRY(status);
+    if (memcmp(rates, &assumed, sizeof assumed) == 0) {
+        slc_log_detail(request->log, "the budget is too small for measuring rates");
+        return SLC_OK;
+    }
     say_rates(request->log, "measured", rates);
-    if (!is_complete) {
-        slc_log_detail(request->log, "the budget was too small for rates worth keeping");
-    } else if (file != NULL && write_cache(file, rates) != SLC_OK) {
+    if (places != NULL &&
+        write_cache(is_complete ? &places->whole : &places->small, rates) != SLC_OK) {
         slc_log_detail(request->log, "measured rates are not kept: %s", slc_status_message());
     }
     return SLC_OK;
@@ -163,13 +176,13 @@ static slc_status measure(const slci_rates_request *request, const slci_cache_fi
 
 slc_rates slci_rates_get(const slci_rates_request *request) {
     slc_rates rates = slc_rates_default(request->device->kind);
-    slci_cache_file file;
-    const bool has_file = find_cache(request, &file);
-    if (has_file && read_cache(&file, &rates)) {
+    rate_places places;
+    const bool has_places = find_places(request, &places);
+    if (has_places && (read_cache(&places.whole, &rates) || read_cache(&places.small, &rates))) {
         say_rates(request->log, "measured before", &rates);
         return rates;
     }
-    if (measure(request, has_file ? &file : NULL, &rates) != SLC_OK) {
+    if (measure(request, has_places ? &places : NULL, &rates) != SLC_OK) {
         slc_log_note(request->log, "this machine's rates could not be measured, assumed ones: %s",
                      slc_status_message());
     }

@@ -1,7 +1,9 @@
 /* The rates of this machine: given, found in the user's cache, measured, or assumed, in this order.
  * A measurement is kept in a small text file whose key is the hardware and software that it was made
- * on, so that it is made once. The cache only ever saves time: what cannot be read, does not fit or is
- * damaged is measured again, and where nothing can be kept the run goes on without. Internal to app.
+ * on, so that it is made once; what budgets below those that a measurement wants give is kept for
+ * budgets of about that size, so that their plans are alike from run to run. The cache only ever
+ * saves time: what cannot be read, does not fit or is damaged is measured again, and where nothing can
+ * be kept the run goes on without. Internal to app.
  *
  *     slci_rates_request request = {.device = device, .vram_bytes = 1 << 30, .ram_bytes = 1 << 30,
  *                                   .folder = folder, .log = log};
@@ -30,11 +32,6 @@ typedef struct slci_rates_request {
 /* Cached or measured rates; the assumed ones of slc_rates_default where neither can be had, which the
  * log is told. */
 slc_rates slci_rates_get(const slci_rates_request *request);
-
-/* The cache's file for this device in `folder`: a name of its own for each key. SLC_ERROR_DEVICE,
- * SLC_ERROR_ARGUMENT when the name is too long. */
-SLC_MUST_USE slc_status slci_rates_path(slc_device *device, const char *folder, char *path,
-                                        size_t path_bytes);
 
 #ifdef __cplusplus
 }

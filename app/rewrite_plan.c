@@ -386,7 +386,10 @@ static slc_status plan_indirect(slci_rewrite_job *job, slci_rewrite_pass *passes
 static slc_status refuse(const slci_rewrite_job *job, const slc_plan *plan) {
     const slci_least least = {.device_bytes = plan->smallest_device_bytes,
                               .ram_bytes =
-                                  slci_machine_ram_for(&job->machine, plan->smallest_host_bytes)};
+                                  slci_machine_ram_for(&job->machine, plan->smallest_host_bytes),
+                              .whole_device_bytes = plan->whole_device_bytes,
+                              .whole_ram_bytes =
+                                  slci_machine_ram_for(&job->machine, plan->whole_host_bytes)};
     return slci_machine_refuse(&job->machine, &least);
 }
 

@@ -104,6 +104,12 @@ void slci_stats_smallest_lines(FILE *out, const slc_plan *plan, const slc_run_me
                   (long long)plan->smallest_device_bytes);
     (void)fprintf(out, "  %-22s %lld bytes\n", "smallest --ram",
                   (long long)memory->smallest_ram_bytes);
+    if (plan->whole_device_bytes > 0 && (plan->unit_reads > 1 || plan->unit_writes > 1)) {
+        const int64_t more_bytes = plan->whole_host_bytes - plan->smallest_host_bytes;
+        (void)fprintf(out, "  %-22s --vram %lld with --ram %lld, about\n", "whole chunks fit from",
+                      (long long)plan->whole_device_bytes,
+                      (long long)memory->smallest_ram_bytes + (long long)more_bytes);
+    }
 }
 
 void slci_stats_time_line(FILE *out, const slc_plan *plan) {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/disk_room.h"
 #include "app/run_stats.h"
 #include "app/stats_job.h"
 #include "core/checked.h"
@@ -311,6 +312,15 @@ static int expected_passes(const slci_stats_job *job) {
     return wants_bins && n_digits < 2 ? 2 : n_digits;
 }
 
+/* That the checkpoint fits on the disk: its journal keeps the results of every pass. */
+static slc_status check_room(const slci_stats_job *job) {
+    slci_disk_need need = {.state_bytes = slci_state_bytes(&job->job, &job->result.plan)};
+    if (!slc_checked_mul(job->tables.n_bytes, expected_passes(job), &need.journal_bytes)) {
+        need.journal_bytes = INT64_MAX;
+    }
+    return slci_check_room(&job->options->run, &need);
+}
+
 static slc_status run_job(slci_stats_job *job) {
     const slc_stats_options *options = job->options;
     slc_stats_result *result = &job->result;
@@ -331,6 +341,7 @@ static slc_status run_job(slci_stats_job *job) {
     } else {
         SLC_TRY(make_tables(job));
         SLC_TRY(keep_chunks(job));
+        SLC_TRY(check_room(job));
     }
     if (!options->run.dry_run && result->n == 0) {
         count_nothing(job);

@@ -175,10 +175,13 @@ static slc_status plan_width(slci_stats_job *job, int digit_bits, slci_least *le
         SLC_TRY(plan_with_cache(job));
     }
     if (status == SLC_OK || status == SLC_ERROR_NO_PLAN) {
-        *least = (slci_least){.device_bytes = result->plan.smallest_device_bytes,
-                              .ram_bytes = slci_machine_ram_for(&job->machine,
-                                                                result->plan.smallest_host_bytes +
-                                                                    table_bytes)};
+        *least = (slci_least){
+            .device_bytes = result->plan.smallest_device_bytes,
+            .ram_bytes =
+                slci_machine_ram_for(&job->machine, result->plan.smallest_host_bytes + table_bytes),
+            .whole_device_bytes = result->plan.whole_device_bytes,
+            .whole_ram_bytes =
+                slci_machine_ram_for(&job->machine, result->plan.whole_host_bytes + table_bytes)};
         result->memory.host_planned_bytes = slci_machine_held_bytes(&job->machine) + table_bytes +
                                             job->cache_bytes + result->plan.host_peak_bytes;
     }

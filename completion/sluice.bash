@@ -5,8 +5,8 @@ _sluice() {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     local job=${COMP_WORDS[1]:-}
-    local bench_options="--quick --json --work --array --vis --tune --chart --vram --ram --device --threads --quiet --verbose
-        --no-progress --version --help"
+    local bench_options="--quick --json --work --array --vis --field --tune --chart --vram --ram --device --threads --quiet
+        --verbose --no-progress --version --help"
     local gather_options="--index --output --axis --coordinates --sparse --stats --trace --report
         --checkpoint --every --resume --overwrite --dry-run --vram --ram --device --threads
         --no-probe --quiet --verbose --no-progress --version --help"

@@ -18,7 +18,7 @@ static const char *space_name(slc_space space) {
     return space == SLC_SPACE_DEVICE ? "device" : "host";
 }
 
-/* The option of the program that raises this limit; C callers know what they passed. */
+/* The option of the program that raises this limit. */
 static const char *space_option(slc_space space) {
     return space == SLC_SPACE_DEVICE ? "--vram" : "--ram";
 }
@@ -77,10 +77,11 @@ static slc_status reserve(slc_budget *budget, slc_space space, int64_t bytes, co
     if (!fits) {
         return SLC_FAIL(SLC_ERROR_MEMORY,
                         "%s: %lld bytes of %s memory do not fit the budget: %lld of %lld bytes are "
-                        "used; at least %s %llu is needed",
+                        "used; at least %llu is needed (%s)",
                         what, (long long)bytes, space_name(space), (long long)used_bytes,
-                        (long long)use->limit_bytes, space_option(space),
-                        (unsigned long long)used_bytes + (unsigned long long)bytes);
+                        (long long)use->limit_bytes,
+                        (unsigned long long)used_bytes + (unsigned long long)bytes,
+                        space_option(space));
     }
     return SLC_OK;
 }

@@ -294,8 +294,8 @@ slc_status slc_conversion_check(const slc_conversion *conversion) {
     const int to = parts_of(conversion->to, &type);
     if (from == 2 && to == 1) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "from %s to %s the imaginary parts would be lost; expected a complex type: "
-                        "c32, c64 or c128",
+                        "from %s to %s the imaginary parts would be lost; expected a complex type "
+                        "(--dtype c4, c8 or c16)",
                         slc_dtype_name(conversion->from), slc_dtype_name(conversion->to));
     }
     return from > 0 && to > 0

@@ -78,8 +78,8 @@ static SLC_HOST_DEVICE inline slc_fixed slc_fixed_from_double(double value, int 
 static inline double slc_fixed_to_double(slc_fixed sum, int scale_bits) {
     const int negative = sum.high < 0;
     const slc_fixed magnitude = negative ? slc_fixed_negate(sum) : sum;
-    const double value = ldexp((double)(uint64_t)magnitude.high, 64 - scale_bits) +
-                         ldexp((double)magnitude.low, -scale_bits);
+    const double sum_of_words = (double)(uint64_t)magnitude.high * 0x1p64 + (double)magnitude.low;
+    const double value = ldexp(sum_of_words, -scale_bits); /* exact: the last rounding is above */
     return negative ? -value : value;
 }
 

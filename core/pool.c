@@ -251,7 +251,7 @@ slc_status slc_pool_create(int n_threads, slc_pool **out) {
     pool->n_threads = start_threads(pool, n_threads);
     if (pool->n_threads < n_threads) {
         status = SLC_FAIL(SLC_ERROR_MEMORY,
-                          "pool: the system started %d of %d threads; fewer --threads would help",
+                          "pool: the system started %d of %d threads; fewer (--threads) would help",
                           pool->n_threads, n_threads);
         goto failed;
     }

@@ -8,103 +8,150 @@
 #include "core/print.h"
 #include "core/units.h"
 
-#define PART_BYTES 72
+/* More digits than any number has that fits. */
+#define NUMBER_BYTES 72
 #define SHAPE_BYTES 192
 
 /* ---- the text --------------------------------------------------------------------------------- */
 
-static slc_status parse_bound(const char *text, const char *part, int64_t *out) {
-    if (slci_parse_integer(text, -INT64_MAX, INT64_MAX, out) == SLC_OK) {
+/* A text that is read from `text` on, the opening bracket included, up to the one that closes. */
+typedef struct slice_reader {
+    const char *text;
+    const char *at, *end;
+} slice_reader;
+
+/* The number of a character, from 1; those of UTF-8 have several bytes. */
+static int character_number(const char *text, const char *at) {
+    int n = 1;
+    for (const char *c = text; c < at; c++) {
+        n += ((unsigned char)c[1] & 0xC0) != 0x80;
+    }
+    return n;
+}
+
+/* Bytes of the character that begins at `at`. */
+static int character_bytes(const char *at) {
+    int n = 1;
+    while (((unsigned char)at[n] & 0xC0) == 0x80) {
+        n++;
+    }
+    return n;
+}
+
+static slc_status fail_at(const slice_reader *self, const char *at, const char *what) {
+    return SLC_FAIL(SLC_ERROR_ARGUMENT, "slice '%.80s': character %d, '%.*s': %s", self->text,
+                    character_number(self->text, at), character_bytes(at), at, what);
+}
+
+static void skip_blanks(slice_reader *self) {
+    while (self->at < self->end && isspace((unsigned char)*self->at)) {
+        self->at++;
+    }
+}
+
+/* A whole number, if one begins here. */
+static slc_status read_number(slice_reader *self, bool *has, int64_t *out) {
+    char number[NUMBER_BYTES];
+    const char *begin = self->at;
+    const char *digits = begin + (*begin == '-' || *begin == '+');
+    const char *after = digits;
+    while (isdigit((unsigned char)*after)) {
+        after++;
+    }
+    *has = after > begin;
+    if (!*has) {
         return SLC_OK;
     }
-    return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                    "'%.40s' in a slice: expected an index, BEGIN:END, BEGIN:END:STEP or ..., with "
-                    "whole numbers",
-                    part);
-}
-
-/* "BEGIN:END:STEP", each of which may be left out; `part` has no blanks around it. */
-static slc_status parse_range(const char *part, slc_slice_part *out) {
-    char copy[PART_BYTES];
-    char *field[3] = {copy, NULL, NULL};
-    int n_fields = 1;
-    (void)slci_print(copy, sizeof copy, "%s", part);
-    for (char *at = copy; *at != '\0'; at++) {
-        if (*at == ':' && n_fields < 3) {
-            *at = '\0';
-            field[n_fields++] = at + 1;
-        }
+    if (after == digits) {
+        return fail_at(self, after, "expected a digit behind the sign");
     }
-    *out = (slc_slice_part){.kind = SLC_SLICE_RANGE, .step = 1};
-    out->has_begin = field[0][0] != '\0';
-    out->has_end = field[1][0] != '\0';
-    if (out->has_begin) {
-        SLC_TRY(parse_bound(field[0], part, &out->begin));
+    const bool fits = after - begin < NUMBER_BYTES;
+    (void)slci_print(number, sizeof number, "%.*s", fits ? (int)(after - begin) : 0, begin);
+    if (!fits || slci_parse_integer(number, -INT64_MAX, INT64_MAX, out) != SLC_OK) {
+        return fail_at(self, begin, "the number that begins here does not fit 64 bits");
     }
-    if (out->has_end) {
-        SLC_TRY(parse_bound(field[1], part, &out->end));
-    }
-    if (field[2] != NULL && field[2][0] != '\0') {
-        SLC_TRY(parse_bound(field[2], part, &out->step));
-    }
-    return out->step != 0
-               ? SLC_OK
-               : SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.40s' in a slice: a step of 0 goes nowhere", part);
-}
-
-static slc_status parse_part(const char *part, slc_slice_part *out) {
-    if (strcmp(part, "...") == 0) {
-        *out = (slc_slice_part){.kind = SLC_SLICE_REST};
-        return SLC_OK;
-    }
-    if (strchr(part, ':') != NULL) {
-        return parse_range(part, out);
-    }
-    *out = (slc_slice_part){.kind = SLC_SLICE_INDEX, .has_begin = true};
-    return parse_bound(part, part, &out->begin);
-}
-
-/* Copies [begin, end) without the blanks around it. */
-static slc_status copy_part(const char *begin, const char *end, char out[PART_BYTES]) {
-    while (begin < end && isspace((unsigned char)*begin)) {
-        begin++;
-    }
-    while (end > begin && isspace((unsigned char)end[-1])) {
-        end--;
-    }
-    if (end - begin >= PART_BYTES) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.40s' in a slice is too long", begin);
-    }
-    (void)slci_print(out, PART_BYTES, "%.*s", (int)(end - begin), begin);
+    self->at = after;
+    skip_blanks(self);
     return SLC_OK;
 }
 
-slc_status slc_slice_parse(const char *text, slc_slice *out) {
+/* Behind the first number of "BEGIN:END:STEP", each of which may be left out. */
+static slc_status read_range(slice_reader *self, slc_slice_part *out) {
+    bool has_step = false;
+    out->kind = SLC_SLICE_RANGE;
+    out->step = 1;
+    self->at++;
+    skip_blanks(self);
+    SLC_TRY(read_number(self, &out->has_end, &out->end));
+    if (*self->at != ':') {
+        return SLC_OK;
+    }
+    self->at++;
+    skip_blanks(self);
+    const char *begin = self->at;
+    SLC_TRY(read_number(self, &has_step, &out->step));
+    return out->step != 0 ? SLC_OK : fail_at(self, begin, "a step of 0 goes nowhere");
+}
+
+static slc_status read_part(slice_reader *self, slc_slice_part *out) {
+    static const char expected[] = "expected an index, BEGIN:END, BEGIN:END:STEP or ...";
+    *out = (slc_slice_part){.kind = SLC_SLICE_INDEX};
+    skip_blanks(self);
+    const char *begin = self->at;
+    if (strncmp(begin, "...", 3) == 0) {
+        out->kind = SLC_SLICE_REST;
+        self->at += 3;
+    } else {
+        SLC_TRY(read_number(self, &out->has_begin, &out->begin));
+    }
+    if (*self->at == ':' && out->kind != SLC_SLICE_REST) {
+        SLC_TRY(read_range(self, out));
+    } else if (out->kind == SLC_SLICE_INDEX && !out->has_begin) {
+        return fail_at(self, begin, expected);
+    }
+    skip_blanks(self);
+    if (*self->at == ',' || self->at == self->end) {
+        return SLC_OK;
+    }
+    return fail_at(self, self->at,
+                   *self->at == ':' ? "a part has two colons at most, and ... none"
+                                    : "expected a comma, a colon between whole numbers, or ]");
+}
+
+/* That there are brackets around it. */
+static slc_status check_brackets(const char *text) {
     const size_t length = strlen(text);
-    slc_slice slice = {0};
-    int n_rest = 0;
-    if (length < 2 || text[0] != '[' || text[length - 1] != ']') {
+    if (text[0] != '[') {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
                         "'%.80s' is no slice: expected brackets around it, such as [10:20, 3]",
                         text);
     }
-    const char *const end = text + length - 1;
-    for (const char *at = text + 1; at <= end;) {
-        const char *comma = memchr(at, ',', (size_t)(end - at));
-        const char *stop = comma != NULL ? comma : end;
-        char part[PART_BYTES];
-        SLC_TRY(copy_part(at, stop, part));
+    return text[length - 1] == ']'
+               ? SLC_OK
+               : SLC_FAIL(SLC_ERROR_ARGUMENT,
+                          "slice '%.80s': expected ] as the last character, number %d", text,
+                          character_number(text, text + length));
+}
+
+slc_status slc_slice_parse(const char *text, slc_slice *out) {
+    slc_slice slice = {0};
+    int n_rest = 0;
+    SLC_TRY(check_brackets(text));
+    slice_reader reader = {text, text + 1, text + strlen(text) - 1};
+    for (bool has_more = true; has_more;) {
+        const char *begin = reader.at;
         if (slice.n_parts == SLC_SLICE_PARTS) {
-            return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s': a slice has %d parts at most", text,
+            return SLC_FAIL(SLC_ERROR_ARGUMENT, "slice '%.80s': it has more than %d parts", text,
                             SLC_SLICE_PARTS);
         }
         slc_slice_part *made = &slice.part[slice.n_parts++];
-        SLC_TRY(parse_part(part, made));
+        SLC_TRY(read_part(&reader, made));
         n_rest += made->kind == SLC_SLICE_REST;
-        at = stop + 1;
-    }
-    if (n_rest > 1) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s': ... can stand once in a slice", text);
+        if (n_rest > 1) {
+            return fail_at(&reader, begin + strspn(begin, " \t"), "... can stand once");
+        }
+        has_more = reader.at < reader.end;
+        reader.at++;
     }
     *out = slice;
     return SLC_OK;

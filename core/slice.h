@@ -50,8 +50,8 @@ typedef struct slc_slice_view {
     int dim[SLC_MAX_RANK]; /* of the array, for each of the result's */
 } slc_slice_view;
 
-/* Reads "[…]", the brackets included; blanks may stand around each part. SLC_ERROR_ARGUMENT names
- * the part that is wrong. */
+/* Reads "[…]", the brackets included; blanks may stand around each number. SLC_ERROR_ARGUMENT names the
+ * character that is wrong. */
 SLC_API SLC_MUST_USE slc_status slc_slice_parse(const char *text, slc_slice *out);
 
 /* What the slice is of an array of this shape; `name` is the array's, for messages.

@@ -2,7 +2,9 @@
  *
  * Every fallible function of the library returns a slc_status; 0 is success. The failing function
  * records one line of text (what, which value, what would help) for the calling thread; worker
- * threads carry theirs to the waiter with slc_status_capture and slc_status_restore.
+ * threads carry theirs to the waiter with slc_status_capture and slc_status_restore. A message calls
+ * what it speaks of by its name, for who calls the library; where the program has an option for it,
+ * that follows in brackets: "the host budget (--ram)".
  *
  *     slc_status status = slc_image_run(&options, &result);
  *     if (status != SLC_OK) {

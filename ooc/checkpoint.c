@@ -57,21 +57,20 @@ static slc_status check_state(const slc_checkpoint *self, int fd) {
     }
     if (flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         return SLC_FAIL(SLC_ERROR_OUTPUT,
-                        "%s is in use as the journal of another checkpoint; name another "
-                        "--checkpoint",
+                        "%s is in use as the journal of another checkpoint; " SLCI_NAME_ANOTHER,
                         self->path);
     }
     if (info.st_size == 0) {
         return self->options.overwrite
                    ? SLC_OK
                    : SLC_FAIL(SLC_ERROR_OUTPUT,
-                              "%s exists and is empty; --overwrite makes it a checkpoint",
+                              "%s exists and is empty; replacing it (--overwrite) makes it a "
+                              "checkpoint",
                               self->path);
     }
     const bool is_block = slci_block_peek(fd, &kind);
     if (!is_block || kind >= SLCI_FIRST_JOURNAL_KIND) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s exists and is %s; name another --checkpoint",
-                        self->path,
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s exists and is %s; " SLCI_NAME_ANOTHER, self->path,
                         is_block ? "the journal of another checkpoint" : "no checkpoint of Sluice");
     }
     return SLC_OK;
@@ -84,8 +83,7 @@ static slc_status check_names(const slc_checkpoint *self, bool *exists) {
     *exists = stat(self->path, &info) == 0;
     if (*exists && !S_ISREG(info.st_mode)) {
         return SLC_FAIL(SLC_ERROR_OUTPUT,
-                        "%s is no ordinary file and cannot be a checkpoint; name another "
-                        "--checkpoint",
+                        "%s is no ordinary file and cannot be a checkpoint; " SLCI_NAME_ANOTHER,
                         self->path);
     }
     if (*exists && !self->options.resume) {
@@ -99,8 +97,8 @@ static slc_status check_names(const slc_checkpoint *self, bool *exists) {
     }
     if (*exists && !self->options.resume && !self->options.overwrite) {
         return SLC_FAIL(SLC_ERROR_OUTPUT,
-                        "%s exists: --resume goes on with that checkpoint, --overwrite begins "
-                        "another one",
+                        "%s exists: resuming (--resume) goes on with that checkpoint, replacing it "
+                        "(--overwrite) begins another one",
                         self->path);
     }
     if (!*exists && self->options.resume) {
@@ -133,7 +131,7 @@ static slc_status make_journal(slc_checkpoint *self) {
     }
     if (self->journal_fd < 0 && errno == ELOOP) {
         return SLC_FAIL(SLC_ERROR_OUTPUT,
-                        "%s is a link and cannot be a journal; name another --checkpoint",
+                        "%s is a link and cannot be a journal; " SLCI_NAME_ANOTHER,
                         self->journal_path);
     }
     return self->journal_fd >= 0 ? SLC_OK : slci_checkpoint_fail("make", self->journal_path);
@@ -149,14 +147,14 @@ static slc_status open_journal(slc_checkpoint *self) {
     }
     if (!S_ISREG(info.st_mode)) {
         return SLC_FAIL(SLC_ERROR_OUTPUT,
-                        "%s is no ordinary file and cannot be a journal; name another --checkpoint",
+                        "%s is no ordinary file and cannot be a journal; " SLCI_NAME_ANOTHER,
                         self->journal_path);
     }
     if (!lock(self->journal_fd)) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT,
-                        "another run is using the checkpoint %s; wait for its end, or name another "
-                        "--checkpoint",
-                        self->path);
+        return SLC_FAIL(
+            SLC_ERROR_OUTPUT,
+            "another run is using the checkpoint %s; wait for its end, or " SLCI_NAME_ANOTHER,
+            self->path);
     }
     /* Now that nobody else writes it: what the run before has made of it. */
     if (fstat(self->journal_fd, &info) != 0 || info.st_nlink == 0) {
@@ -169,7 +167,7 @@ static slc_status open_journal(slc_checkpoint *self) {
     if (!resumes && info.st_size > 0 &&
         (!slci_block_peek(self->journal_fd, &kind) || kind < SLCI_FIRST_JOURNAL_KIND)) {
         return SLC_FAIL(SLC_ERROR_OUTPUT,
-                        "%s exists and is no journal of a checkpoint; name another --checkpoint",
+                        "%s exists and is no journal of a checkpoint; " SLCI_NAME_ANOTHER,
                         self->journal_path);
     }
     self->is_ours = true;
@@ -183,8 +181,8 @@ int64_t slc_checkpoint_bytes(void) {
 slc_status slc_checkpoint_create(const slc_checkpoint_options *options, slc_checkpoint **out) {
     if (!slci_hash_is_built()) {
         return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
-                        "--checkpoint: this Sluice was built without xxHash (libxxhash-dev), whose "
-                        "checksums a checkpoint needs");
+                        "this Sluice was built without xxHash (libxxhash-dev), whose checksums a "
+                        "checkpoint (--checkpoint) needs");
     }
     slc_checkpoint *self = calloc(1, sizeof *self);
     if (self == NULL) {
@@ -434,8 +432,7 @@ slc_status slc_checkpoint_explain(slc_checkpoint *self, slc_status status) {
     }
     self->is_told = true;
     return SLC_FAIL(SLC_ERROR_INTERRUPTED,
-                    "%s; %s keeps what was done up to its last state: the same command with "
-                    "--resume goes on",
+                    "%s; %s keeps what was done up to its last state: " SLCI_GO_ON,
                     slc_status_message(), self->path);
 }
 
@@ -443,9 +440,7 @@ slc_status slc_checkpoint_explain(slc_checkpoint *self, slc_status status) {
  * before it has begun, which the same command would do again. */
 static void say_how_to_go_on(const slc_checkpoint *self) {
     if (is_useful(self) && !self->is_told) {
-        slc_log_note(self->options.log,
-                     "%s keeps what was done up to its last state: the same command with --resume "
-                     "goes on",
+        slc_log_note(self->options.log, "%s keeps what was done up to its last state: " SLCI_GO_ON,
                      self->path);
     }
 }

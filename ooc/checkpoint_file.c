@@ -45,10 +45,8 @@ slc_status slci_file_read(int fd, const char *name, int64_t at, void *data, int6
 }
 
 slc_status slci_block_damaged(const char *name, int64_t at, const char *what) {
-    return SLC_FAIL(SLC_ERROR_INPUT,
-                    "%s is damaged near byte %lld (%s); --overwrite instead of --resume starts the "
-                    "run again",
-                    name, (long long)at, what);
+    return SLC_FAIL(SLC_ERROR_INPUT, "%s is damaged near byte %lld (%s); " SLCI_BEGIN_ANEW, name,
+                    (long long)at, what);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -113,8 +111,8 @@ slc_status slci_block_next(slci_block_reader *reader, int *kind, int64_t *n_byte
     if (header.magic != BLOCK_MAGIC && begin == 0) {
         return SLC_FAIL(
             SLC_ERROR_INPUT,
-            "%s is no checkpoint of Sluice, or is damaged at its beginning; name another "
-            "--checkpoint, or remove the file to start the run again",
+            "%s is no checkpoint of Sluice, or is damaged at its beginning; " SLCI_NAME_ANOTHER
+            ", or remove that one to start the run again",
             reader->name);
     }
     if (header.magic != BLOCK_MAGIC || header.sum != header_sum(&header) ||

@@ -41,6 +41,12 @@ SLC_MUST_USE slc_status slci_block_add(slci_block_writer *writer, const void *da
                                        int64_t n_bytes);
 SLC_MUST_USE slc_status slci_block_end(slci_block_writer *writer);
 
+/* What helps, at the end of a message. */
+#define SLCI_GO_ON "the same run, resumed (--resume), goes on"
+#define SLCI_BEGIN_ANEW \
+    "replacing it (--overwrite) instead of resuming it (--resume) starts the run again"
+#define SLCI_NAME_ANOTHER "name another file for the checkpoint (--checkpoint)"
+
 /* Reads blocks one after another. A copy made between two blocks reads from there again. */
 typedef struct slci_block_reader {
     int fd;           /* lent */

@@ -205,11 +205,11 @@ static slc_status read_identity(slc_checkpoint *self, slci_block_reader *reader)
     SLC_TRY(slci_block_read(reader, &id, (int64_t)sizeof id));
     SLC_TRY(slci_block_close(reader));
     if (kind != JOURNAL_IDENTITY || id != self->id) {
-        return SLC_FAIL(
-            SLC_ERROR_INPUT,
-            "%s belongs to another run than %s: number %016llx found, %016llx expected; "
-            "--overwrite instead of --resume starts the run again",
-            self->journal_path, self->path, (unsigned long long)id, (unsigned long long)self->id);
+        return SLC_FAIL(SLC_ERROR_INPUT,
+                        "%s belongs to another run than %s: number %016llx found, %016llx "
+                        "expected; " SLCI_BEGIN_ANEW,
+                        self->journal_path, self->path, (unsigned long long)id,
+                        (unsigned long long)self->id);
     }
     return SLC_OK;
 }
@@ -275,11 +275,10 @@ slc_status slci_journal_open(slc_checkpoint *self, int64_t n_bytes, int64_t n_bl
         return SLC_FAIL(SLC_ERROR_INPUT, "cannot read %s: %s", self->journal_path, strerror(errno));
     }
     if ((int64_t)info.st_size < n_bytes) {
-        return SLC_FAIL(SLC_ERROR_INPUT,
-                        "%s has %lld bytes, and %s counts on %lld: it was cut, or is missing; "
-                        "--overwrite instead of --resume starts the run again",
-                        self->journal_path, (long long)info.st_size, self->path,
-                        (long long)n_bytes);
+        return SLC_FAIL(
+            SLC_ERROR_INPUT,
+            "%s has %lld bytes, and %s counts on %lld: it was cut, or is missing; " SLCI_BEGIN_ANEW,
+            self->journal_path, (long long)info.st_size, self->path, (long long)n_bytes);
     }
     self->replay =
         (slci_block_reader){.fd = self->journal_fd, .name = self->journal_path, .end = n_bytes};

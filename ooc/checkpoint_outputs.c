@@ -6,7 +6,8 @@
  *
  * A run that resumes finds them by size, time and inode, which a rename keeps, whatever they are called
  * by then. Are all of them there, it is complete. Is only a part, it takes everything from the journal
- * and writes all outputs again, and may replace those. */
+ * and writes all outputs again, and may replace those. What was replaced stays known: until the new
+ * file has the name the old one may be there, and a record is a few bytes an attempt. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

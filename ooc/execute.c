@@ -44,16 +44,16 @@ static slc_status say_too_little(const slc_job *job, const slc_execution *execut
     static const char what_helps[] = "free memory of the device, or run when others have left it";
     const long long budget = (long long)execution->request.device_budget_bytes;
     if (refused_bytes > 0) {
-        return SLC_FAIL(SLC_ERROR_NO_PLAN,
-                        "job %s: the device refused even %lld bytes, though %lld of --vram were to "
-                        "be used; the smallest plan takes %lld: %s",
-                        job->name, (long long)refused_bytes, budget, (long long)smallest_bytes,
-                        what_helps);
+        return SLC_FAIL(
+            SLC_ERROR_NO_PLAN,
+            "job %s: the device refused even %lld bytes, though its budget (--vram) was "
+            "%lld; the smallest plan takes %lld: %s",
+            job->name, (long long)refused_bytes, budget, (long long)smallest_bytes, what_helps);
     }
     return SLC_FAIL(
         SLC_ERROR_NO_PLAN,
-        "job %s: the device has only %lld bytes free now, though %lld of --vram were to "
-        "be used; the smallest plan takes %lld: %s",
+        "job %s: the device has only %lld bytes free now, though its budget (--vram) was %lld; the "
+        "smallest plan takes %lld: %s",
         job->name, (long long)bytes, budget, (long long)smallest_bytes, what_helps);
 }
 

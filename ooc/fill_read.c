@@ -157,15 +157,24 @@ static void cut_rows(slci_line *line, int64_t n_rows, int64_t n) {
     }
 }
 
+/* The tasks of a line that was cut. The last of them may cut it anew before this returns. */
+static slc_status submit_pieces(slci_line *line, slc_task task, bool is_short) {
+    const slci_run *run = line->group->run;
+    slc_pool *pool = run->options->pool;
+    for (int p = 0, n = line->n_pieces; p < n; p++) {
+        slci_piece *piece = &line->piece[p];
+        SLC_TRY(is_short ? slc_pool_submit_short(pool, run->reads, task, piece)
+                         : slc_pool_submit(pool, run->reads, task, piece));
+    }
+    return SLC_OK;
+}
+
 /* All parts that the source has cut are in staging. Only now is it known where each row is, which the
  * tier wants; the rows are shared out anew. */
 static void keep_fill(slci_line *line) {
     slci_run *run = line->group->run;
     cut_rows(line, line->piece[0].end, line->n_pieces);
-    slc_status status = SLC_OK;
-    for (int p = 0, n = line->n_pieces; p < n && status == SLC_OK; p++) {
-        status = slc_pool_submit(run->options->pool, run->reads, keep_piece, &line->piece[p]);
-    }
+    const slc_status status = submit_pieces(line, keep_piece, false);
     if (status != SLC_OK) {
         slci_run_fail(run, status);
     }
@@ -233,13 +242,6 @@ static void cut_fill(slci_line *line) {
 }
 
 slc_status slci_fill_read(slci_line *line, bool is_short) {
-    const slci_run *run = line->group->run;
-    slc_pool *pool = run->options->pool;
     cut_fill(line);
-    for (int p = 0; p < line->n_pieces; p++) {
-        slci_piece *piece = &line->piece[p];
-        SLC_TRY(is_short ? slc_pool_submit_short(pool, run->reads, fill_piece, piece)
-                         : slc_pool_submit(pool, run->reads, fill_piece, piece));
-    }
-    return SLC_OK;
+    return submit_pieces(line, fill_piece, is_short);
 }

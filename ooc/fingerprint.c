@@ -74,8 +74,7 @@ static bool next_pair(const slc_fingerprint *print, int64_t *at, const char **na
     return true;
 }
 
-static const char what_helps[] =
-    "name another --checkpoint, or begin anew in its place with --overwrite instead of --resume";
+static const char what_helps[] = SLCI_NAME_ANOTHER ", or begin anew: " SLCI_BEGIN_ANEW;
 
 slc_status slci_fingerprint_compare(const char *path, const slc_fingerprint *found,
                                     const slc_fingerprint *expected) {

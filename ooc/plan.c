@@ -186,7 +186,7 @@ static slc_status list_placings(slci_planner *planner, placings *all) {
         here->least_seconds = seconds.load + seconds.touch;
     }
     if (!fits) {
-        return SLC_FAIL(SLC_ERROR_NO_PLAN,
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
                         "job %s: the size of one tile, or the number of the smallest ones, does "
                         "not fit 64 bits",
                         planner->job->name);
@@ -214,6 +214,35 @@ static void find_smallest(const slci_planner *planner, const placings *all, slc_
     }
     out->smallest_device_bytes = device < INT64_MAX ? device : any_device;
     out->smallest_host_bytes = host < INT64_MAX ? host : any_host;
+}
+
+/* The least memory for tiles of whole units, where there are units. */
+static void find_whole(const slci_planner *planner, slc_plan *out) {
+    int64_t extent[SLC_MAX_AXES] = {0};
+    slc_plan plan;
+    bool has_units = false;
+    slci_plan_smallest_tile(planner, extent);
+    for (int a = 0; a < planner->job->n_axes; a++) {
+        const int64_t unit = planner->request.unit[a];
+        const int64_t granule = planner->job->axes[a].granule;
+        if (unit > extent[a] && planner->request.force_tile[a] == 0) {
+            const int64_t most = slc_max_i64(planner->request.region.extent[a], 1);
+            int64_t whole = most;
+            if (!slci_common_multiple(unit, granule, &whole) || whole > most) {
+                whole = slc_round_up(most, granule);
+            }
+            extent[a] = whole;
+            has_units = true;
+        }
+    }
+    for (int o = 0; o < planner->job->n_operands; o++) {
+        has_units = has_units && !planner->job->operands[o].is_sparse;
+    }
+    if (has_units && slci_plan_set_tile(planner, extent, &plan) &&
+        slci_plan_set_slots(planner, 1, &plan)) {
+        out->whole_device_bytes = plan.device_peak_bytes;
+        out->whole_host_bytes = plan.host_peak_bytes;
+    }
 }
 
 /* Tries the ways, the one that may be fastest first, until no other can be faster than what was
@@ -306,13 +335,20 @@ static slc_status no_plan(const slc_job *job, const slc_plan_request *request,
     if (plan->smallest_device_bytes > request->device_budget_bytes) {
         return SLC_FAIL(SLC_ERROR_NO_PLAN,
                         "job %s: no plan fits %lld bytes of device memory; the smallest that works "
-                        "is --vram %lld",
+                        "is %lld (--vram)",
                         job->name, (long long)request->device_budget_bytes,
                         (long long)plan->smallest_device_bytes);
     }
+    if (plan->smallest_host_bytes <= request->host_budget_bytes) {
+        /* Memory would do, so it is the traffic (slci_plan_count_once). */
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                        "job %s: all its plans move 512 PiB or more of one array, which is more "
+                        "than can be counted; a part of it works",
+                        job->name);
+    }
     return SLC_FAIL(SLC_ERROR_NO_PLAN,
                     "job %s: no plan fits %lld bytes of host memory for staging; the smallest that "
-                    "works is %lld bytes more --ram",
+                    "works is %lld bytes more of it (--ram)",
                     job->name, (long long)request->host_budget_bytes,
                     (long long)(plan->smallest_host_bytes - request->host_budget_bytes));
 }
@@ -325,6 +361,7 @@ slc_status slc_plan_make(const slc_job *job, const slc_plan_request *request, sl
     slc_plan best = {0};
     const bool found = search_placings(&planner, &all, &best);
     find_smallest(&planner, &all, &best);
+    find_whole(&planner, &best);
     *out = best;
     if (!found) {
         return no_plan(job, request, &best);

@@ -157,13 +157,17 @@ typedef struct slc_plan {
      * works with its device budget. (Where the other one is too small for any plan, the least at
      * all.) */
     int64_t smallest_device_bytes, smallest_host_bytes;
+    /* What one slot with a tile of whole natural units takes: with less, units are decoded, or written,
+     * several times. Zeros where there are none, or a sparse operand. */
+    int64_t whole_device_bytes, whole_host_bytes;
 } slc_plan;
 
 SLC_API slc_rates slc_rates_default(slc_device_kind device);
 
 /* Makes the plan. SLC_ERROR_NO_PLAN when nothing fits: then only the smallest_… members are set and
  * the message names them; with that budget a plan is found, with one byte less none is.
- * SLC_ERROR_ARGUMENT for a job that contradicts itself. */
+ * SLC_ERROR_UNSUPPORTED where the numbers of no plan fit 64 bits; SLC_ERROR_ARGUMENT for a job that
+ * contradicts itself. */
 SLC_API SLC_MUST_USE slc_status slc_plan_make(const slc_job *job, const slc_plan_request *request,
                                               slc_plan *out);
 

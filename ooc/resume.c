@@ -273,10 +273,8 @@ slc_status slci_checkpoint_visit(slci_run *run, const slc_tile *next) {
     SLC_TRY(take(run, next, must));
     if (stops && checkpoint->n_states > n_before) {
         checkpoint->is_told = true;
-        return SLC_FAIL(
-            SLC_ERROR_INTERRUPTED,
-            "interrupted; %s keeps what is done: the same command with --resume goes on",
-            checkpoint->path);
+        return SLC_FAIL(SLC_ERROR_INTERRUPTED, "interrupted; %s keeps what is done: " SLCI_GO_ON,
+                        checkpoint->path);
     }
     return SLC_OK;
 }

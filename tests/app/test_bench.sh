@@ -25,7 +25,7 @@ assert result["figures"] == [], result
 assert len(result["omitted"]) == 11, result
 names = ["transpose", "slice", "reversed"]
 assert all(sum(line.count(name) for name in names) == 1 for line in result["omitted"]), result
-assert all(line.endswith(" is needed") for line in result["omitted"]), result
+assert all(line.endswith(" is needed (--vram)") for line in result["omitted"]), result
 PYTHON
 refuses 4 'staging' bench copy -q --device host --threads 1 --vram 1M --ram 1M
 check "nothing was written" test -z "$(ls)"

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "core/constants.h"
-#include "tests/support/test_fixture.h"
+#include "tests/support/test_run_machine.h"
 
 #define SIZE 96
 #define N 3000
@@ -15,10 +15,6 @@
 
 static const slci_bench_field narrow = {"VLA-A", "vla-d", 35.0, 1.4e9, 8.0, 0.2, 0.0};
 static const slci_bench_field wide = {"MWA", "mwa", 1.0, 1.8e8, 4.0, 0.1, 0.6};
-
-static slc_run_options options_on(slc_device *device) {
-    return (slc_run_options){.vram_bytes = 64 << 20, .ram_bytes = 64 << 20, .use_device = device};
-}
 
 static slci_bench_field_request request_for(const slci_machine *machine,
                                             const slci_bench_field *field) {
@@ -32,7 +28,7 @@ static slc_direct_setup setup_for(const slci_machine *machine, const slci_bench_
                                         .n_channels = 1,
                                         .epsilon = 1e-6,
                                         .n_parts = 1,
-                                        .has_fast_double = machine->limits.has_fast_double};
+                                        .card = machine->card};
     slc_direct_setup setup;
     TEST_OK(slc_direct_choose(&request, &setup));
     return setup;
@@ -40,13 +36,10 @@ static slc_direct_setup setup_for(const slci_machine *machine, const slci_bench_
 
 /* The longest baseline of VLA-D is 1.03 km; of MWA phase I 2.9 km. */
 static void fields_are_as_wide_as_they_say(void **state) {
-    test_fixture self;
-    slci_machine machine = {0};
+    test_run_machine on;
     slci_bench_field_data data;
-    test_fixture_open(*state, &self);
-    const slc_run_options options = options_on(self.device);
-    TEST_OK(slci_machine_open(&options, &machine));
-    slci_bench_field_request request = request_for(&machine, &narrow);
+    test_run_machine_open(*state, &on);
+    slci_bench_field_request request = request_for(&on.machine, &narrow);
     TEST_OK(slci_bench_field_make(&request, &data));
     const double longest = 35.0 * 1030.0 * 1.4e9 / SLC_SPEED_OF_LIGHT_M_S;
     assert_true(fabs(data.geometry.scale_rad * 3.0 * longest - 1.0) < 0.02);
@@ -58,22 +51,17 @@ static void fields_are_as_wide_as_they_say(void **state) {
     TEST_OK(slci_bench_field_make(&request, &data));
     assert_true(fabs(data.geometry.scale_rad * SIZE - 0.6) < 1e-12);
     slci_bench_field_free(&data);
-    assert_int_equal(slci_machine_held_bytes(&machine), 0);
-    slci_machine_close(&machine);
-    test_fixture_close(&self);
+    test_run_machine_close(&on);
 }
 
 /* The points' flux is there, to the noise of 3,000 visibilities (0.4 Jy each / √3000) and what the
  * other points' sidelobes add; and each kernel's sums are the exact ones, to its promise. */
 static void sums_are_exact(void **state) {
     static const slci_bench_field *const fields[] = {&narrow, &wide};
-    test_fixture self;
-    slci_machine machine = {0};
-    test_fixture_open(*state, &self);
-    const slc_run_options options = options_on(self.device);
-    TEST_OK(slci_machine_open(&options, &machine));
+    test_run_machine on;
+    test_run_machine_open(*state, &on);
     for (int64_t f = 0; f < TEST_COUNT(fields); f++) {
-        const slci_bench_field_request request = request_for(&machine, fields[f]);
+        const slci_bench_field_request request = request_for(&on.machine, fields[f]);
         slci_bench_field_data data;
         double exact[N_PIXELS], sums[N_PIXELS];
         double seconds = 0.0;
@@ -81,8 +69,8 @@ static void sums_are_exact(void **state) {
         int64_t pixels[N_PIXELS] = {data.peak[0], data.peak[1], data.peak[2], 0, SIZE * SIZE - 1};
         TEST_OK(slci_bench_field_exact(&data, pixels, N_PIXELS, exact));
         assert_true(fabs(exact[0] / data.weight_sum - 1.0) < 0.3);
-        const slc_direct_setup setup = setup_for(&machine, &data);
-        const slci_direct_run_request run = {.machine = &machine,
+        const slc_direct_setup setup = setup_for(&on.machine, &data);
+        const slci_direct_run_request run = {.machine = &on.machine,
                                              .setup = &setup,
                                              .data = &data,
                                              .repeats = 1,
@@ -95,31 +83,23 @@ static void sums_are_exact(void **state) {
         assert_true(seconds > 0 && seconds < 600);
         slci_bench_field_free(&data);
     }
-    assert_int_equal(slci_machine_held_bytes(&machine), 0);
-    slci_machine_close(&machine);
-    test_fixture_close(&self);
+    test_run_machine_close(&on);
 }
 
 static void too_little_memory_is_said(void **state) {
-    test_fixture self;
-    slci_machine machine = {0};
+    test_run_machine on;
     slci_bench_field_data data;
     double sum = 0.0;
     double seconds = 0.0;
-    test_fixture_open(*state, &self);
-    slc_run_options options = options_on(self.device);
-    options.vram_bytes = 4096;
-    TEST_OK(slci_machine_open(&options, &machine));
-    const slci_bench_field_request request = request_for(&machine, &narrow);
+    test_run_machine_open_small(*state, &on);
+    const slci_bench_field_request request = request_for(&on.machine, &narrow);
     TEST_OK(slci_bench_field_make(&request, &data));
-    const slc_direct_setup setup = setup_for(&machine, &data);
+    const slc_direct_setup setup = setup_for(&on.machine, &data);
     const slci_direct_run_request run = {
-        .machine = &machine, .setup = &setup, .data = &data, .pixels = data.peak, .n_pixels = 1};
+        .machine = &on.machine, .setup = &setup, .data = &data, .pixels = data.peak, .n_pixels = 1};
     TEST_FAILS(slci_direct_run(&run, &sum, &seconds), SLC_ERROR_MEMORY, "picture");
     slci_bench_field_free(&data);
-    assert_int_equal(slci_machine_held_bytes(&machine), 0);
-    slci_machine_close(&machine);
-    test_fixture_close(&self);
+    test_run_machine_close(&on);
 }
 
 /* The N-th call of each kind fails; nothing stays. */
@@ -132,27 +112,22 @@ static void a_failure_ends_it(void **state) {
         {.fail_kind = SLC_CHECK_ALLOCATE, .fail_at = 1},
     };
     for (int64_t i = 0; i < TEST_COUNT(fails); i++) {
-        test_fixture self;
-        slci_machine machine = {0};
+        test_run_machine on;
         slci_bench_field_data data;
         double sum = 0.0;
         double seconds = 0.0;
-        test_fixture_open_failing(&fails[i], &self);
-        const slc_run_options options = options_on(self.device);
-        TEST_OK(slci_machine_open(&options, &machine));
-        const slci_bench_field_request request = request_for(&machine, &narrow);
+        test_run_machine_open_failing(&fails[i], &on);
+        const slci_bench_field_request request = request_for(&on.machine, &narrow);
         TEST_OK(slci_bench_field_make(&request, &data));
-        const slc_direct_setup setup = setup_for(&machine, &data);
-        const slci_direct_run_request run = {.machine = &machine,
+        const slc_direct_setup setup = setup_for(&on.machine, &data);
+        const slci_direct_run_request run = {.machine = &on.machine,
                                              .setup = &setup,
                                              .data = &data,
                                              .pixels = data.peak,
                                              .n_pixels = 1};
         assert_int_not_equal(slci_direct_run(&run, &sum, &seconds), SLC_OK);
         slci_bench_field_free(&data);
-        assert_int_equal(slci_machine_held_bytes(&machine), 0);
-        slci_machine_close(&machine);
-        test_fixture_close(&self);
+        test_run_machine_close(&on);
     }
 }
 

@@ -8,6 +8,10 @@ refuses 2 'only sluice bench direct' bench io --vis 1000
 refuses 2 'only sluice bench direct' bench ladder --vis 1000
 refuses 2 'only sluice bench direct' bench io --tune
 refuses 2 'no whole job' bench direct --tune --vis 1000
+refuses 2 'only sluice bench direct' bench io --field 'MWA 34 degrees'
+refuses 2 'shapes of its own' bench direct --tune --field 'MWA 34 degrees'
+refuses 2 'no whole job' bench direct --vis 1000 --field 'MWA 34 degrees'
+refuses 2 'expected one of VLA-A L band, .*, MWA 70 degrees' bench direct --field MWA
 for n in 0 -1 many; do
     refuses 2 -- bench direct --vis=$n
 done
@@ -62,6 +66,18 @@ assert len(result["omitted"]) >= 1, result["omitted"]
 assert result["omitted"][-1] == "sluice image: the kernel alone has no rate to compare with", result
 PYTHON
 check "nothing is left behind" test -z "$(ls -A work)"
+
+run bench direct -q --quick --json --device host --threads 2 --vram 512M --ram 512M \
+    --field 'SKA-low 5 degrees'
+[[ $code -eq 0 ]] || fail "sluice $last: exit code $code: $(cat .err)"
+check "one field alone is its kernels in one picture" python3 - .out <<'PYTHON'
+import json, sys
+result = json.load(open(sys.argv[1]))
+names = [figure["what"] for figure in result["figures"]]
+field = "SKA-low 5 degrees, 512^2"
+assert names == [field, f"{field}, exact", f"{field}, beside sines"], names
+assert all("limit" not in figure for figure in result["figures"][:1]), result["figures"]
+PYTHON
 
 run bench direct -q --quick --json --tune --device host --threads 2 --vram 512M --ram 512M
 [[ $code -eq 0 ]] || fail "sluice $last: exit code $code: $(cat .err)"

@@ -12,7 +12,7 @@ smallest_ram() { # DO_RUN ARGUMENT…
     local does_run=$1 ram
     shift
     refuses 4 'the smallest that works is .*--ram' "$@" --ram 1K
-    ram=$(sed -n 's/.*the smallest that works is .*--ram \([0-9]*\).*/\1/p' .err)
+    ram=$(sed -n 's/.*the smallest that works is [^;]*--ram \([0-9]*\).*/\1/p' .err)
     refuses 4 "the smallest that works is .*--ram $ram" "$@" --ram $((ram - 1))
     accepts 'smallest --ram' "$@" --ram "$ram" --dry-run
     if $does_run; then

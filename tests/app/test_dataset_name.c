@@ -54,7 +54,18 @@ static void a_slice_ends_the_name(void **state) {
     assert_string_equal(name.dataset, "/a[0]");
     assert_int_equal(name.slice.n_parts, 1);
     TEST_FAILS(slci_dataset_name_parse_slice("in.h5:/a[x]", &name), SLC_ERROR_ARGUMENT,
-               "'x' in a slice");
+               "slice '[x]': character 2, 'x'");
+    /* Half a slice; what is none is a name. */
+    TEST_FAILS(slci_dataset_name_parse_slice("in.h5:/a[0:3", &name), SLC_ERROR_ARGUMENT,
+               "slice '[0:3': expected ] as the last character, number 5");
+    TEST_FAILS(slci_dataset_name_parse_slice("in.h5:/a0:3]", &name), SLC_ERROR_ARGUMENT,
+               "'in.h5:/a0:3]': a slice ends here, but no [ begins it");
+    TEST_OK(slci_dataset_name_parse_slice("in.h5:/a[m", &name));
+    assert_string_equal(name.dataset, "/a[m");
+    TEST_OK(slci_dataset_name_parse_slice("in.h5:/a[0[:]", &name));
+    assert_string_equal(name.dataset, "/a[0");
+    TEST_OK(slci_dataset_name_parse_slice("in[1.h5:/a", &name));
+    assert_string_equal(name.path, "in[1.h5");
     TEST_FAILS(slci_dataset_name_parse_slice("in.h5:/[1]", &name), SLC_ERROR_ARGUMENT,
                "names no dataset");
     TEST_FAILS(slci_dataset_name_parse("in.h5:/a[1]", &name), SLC_ERROR_ARGUMENT,

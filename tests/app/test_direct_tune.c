@@ -1,6 +1,6 @@
 /* The tuned set by the clock: every member is timed, on every device; memory is taken in the ledger and
  * given back; and whatever call fails ends it with nothing left. */
-#include "tests/support/test_fixture.h"
+#include "tests/support/test_run_machine.h"
 
 #include <math.h>
 
@@ -35,36 +35,28 @@ static void prepare(slc_device_kind device, int64_t tile_pixels, work *out) {
     out->full_extent[1] = out->full_extent[2] = 3 * out->setup.tile_pixels;
 }
 
-static slc_status tune(const slci_machine *machine, const slc_run_options *run,
-                       slci_direct_trials *trials) {
-    const bool is_host = machine->device->kind == SLC_DEVICE_HOST;
+static slc_status tune(const test_run_machine *on, slci_direct_trials *trials) {
+    const slc_device_kind kind = on->machine.device->kind;
     work of;
-    prepare(machine->device->kind, is_host ? 32 : 0, &of);
-    const slci_direct_tune_request request = {.machine = machine,
+    prepare(kind, kind == SLC_DEVICE_HOST ? 32 : 0, &of);
+    const slci_direct_tune_request request = {.machine = &on->machine,
                                               .setup = &of.setup,
                                               .summary = &of.summary,
                                               .survey = &of.survey,
                                               .n_rows = N_ROWS,
                                               .full_extent = of.full_extent,
-                                              .run = run};
+                                              .run = &on->options};
     return slci_direct_tune(&request, trials);
 }
 
-static slc_run_options options_on(slc_device *device) {
-    return (slc_run_options){.vram_bytes = 64 << 20, .ram_bytes = 64 << 20, .use_device = device};
-}
-
 static void every_member_is_timed(void **state) {
-    test_fixture self;
-    slci_machine machine = {0};
+    test_run_machine on;
     slci_direct_trials trials;
-    test_fixture_open(*state, &self);
-    const slc_run_options options = options_on(self.device);
-    TEST_OK(slci_machine_open(&options, &machine));
-    TEST_OK(tune(&machine, &options, &trials));
+    test_run_machine_open(*state, &on);
+    TEST_OK(tune(&on, &trials));
     assert_int_equal(trials.n, 1);
     const slci_direct_trial *trial = &trials.trial[0];
-    const bool is_host = self.device->kind == SLC_DEVICE_HOST;
+    const bool is_host = on.machine.device->kind == SLC_DEVICE_HOST;
     assert_int_equal(trial->launch, is_host ? SLC_DIRECT_LAUNCH_HOST : SLC_DIRECT_LAUNCH_SINE);
     assert_int_equal(trial->division.n_lines, is_host ? 5 : 9);
     assert_int_equal(trial->division.n_pieces, is_host ? 9 : 5);
@@ -78,60 +70,38 @@ static void every_member_is_timed(void **state) {
     const int64_t kept = slci_direct_trial_split(trial);
     assert_true(share > 0 && share <= 1);
     assert_int_equal(kept, trial->tried[share > 0.98 ? trial->model : trial->best].split);
-    assert_int_equal(slci_machine_held_bytes(&machine), 0);
-    slci_machine_close(&machine);
-    test_fixture_close(&self);
+    test_run_machine_close(&on);
 }
 
 static void too_little_memory_is_said(void **state) {
-    test_fixture self;
-    slci_machine machine = {0};
+    test_run_machine on;
     slci_direct_trials trials;
-    test_fixture_open(*state, &self);
-    slc_run_options options = options_on(self.device);
-    options.vram_bytes = 4096;
-    TEST_OK(slci_machine_open(&options, &machine));
-    TEST_FAILS(tune(&machine, &options, &trials), SLC_ERROR_MEMORY, "4096");
-    slci_machine_close(&machine);
-    test_fixture_close(&self);
+    test_run_machine_open_small(*state, &on);
+    TEST_FAILS(tune(&on, &trials), SLC_ERROR_MEMORY, "4096");
+    test_run_machine_close(&on);
 }
 
 /* It asks between two members. */
 static void an_interrupt_ends_it(void **state) {
-    test_fixture self;
-    slci_machine machine = {0};
+    test_run_machine on;
     slci_direct_trials trials;
     volatile int is_cancelled = 1;
-    test_fixture_open(*state, &self);
-    slc_run_options options = options_on(self.device);
-    TEST_OK(slci_machine_open(&options, &machine));
-    options.cancel = &is_cancelled;
-    TEST_FAILS(tune(&machine, &options, &trials), SLC_ERROR_INTERRUPTED, "interrupted");
-    assert_int_equal(slci_machine_held_bytes(&machine), 0);
-    slci_machine_close(&machine);
-    test_fixture_close(&self);
+    test_run_machine_open(*state, &on);
+    on.options.cancel = &is_cancelled;
+    TEST_FAILS(tune(&on, &trials), SLC_ERROR_INTERRUPTED, "interrupted");
+    test_run_machine_close(&on);
 }
 
 /* Call number `at` of a kind fails; whether there was one of that number. */
 static bool fail_call(slc_check_kind kind, int64_t at) {
     const slc_check_options fails = {.fail_kind = kind, .fail_at = at};
-    slc_pool *pool = NULL;
-    slc_device *inner = NULL;
-    slc_device *device = NULL;
-    slci_machine machine = {0};
+    test_run_machine on;
     slci_direct_trials trials;
-    TEST_OK(slc_pool_create(2, &pool));
-    TEST_OK(slc_device_create_host(pool, NULL, &inner));
-    TEST_OK(slc_device_create_check(inner, &fails, &device));
-    const slc_run_options options = options_on(device);
-    TEST_OK(slci_machine_open(&options, &machine));
-    const bool has_failed = tune(&machine, &options, &trials) != SLC_OK;
-    assert_int_equal(has_failed, slc_device_check_calls(device, kind) >= at);
-    assert_int_equal(slci_machine_held_bytes(&machine), 0);
-    assert_int_equal(slc_device_check_alive(device), 0);
-    slci_machine_close(&machine);
-    slc_device_destroy(device);
-    slc_pool_destroy(pool);
+    test_run_machine_open_failing(&fails, &on);
+    const bool has_failed = tune(&on, &trials) != SLC_OK;
+    assert_int_equal(has_failed, slc_device_check_calls(on.fixture.device, kind) >= at);
+    assert_int_equal(slc_device_check_alive(on.fixture.device), 0);
+    test_run_machine_close(&on);
     return has_failed;
 }
 

@@ -101,6 +101,16 @@ static void both_budgets_are_named(void **state) {
     TEST_FAILS(slci_machine_refuse(&machine, &both), SLC_ERROR_NO_PLAN, "fewer --threads");
     TEST_FAILS(slci_machine_refuse(&machine, &device), SLC_ERROR_NO_PLAN, "2097152");
     assert_null(strstr(slc_status_message(), "threads"));
+    /* What is named or there already is not named again. */
+    slci_least whole = {2 << 20, 1001, NULL, NULL, NULL, 3 << 20, 1500};
+    TEST_FAILS(slci_machine_refuse(&machine, &whole), SLC_ERROR_NO_PLAN,
+               "; tiles of whole chunks fit from --vram 3145728 with --ram 1500");
+    whole.whole_device_bytes = 1 << 20;
+    TEST_FAILS(slci_machine_refuse(&machine, &whole), SLC_ERROR_NO_PLAN,
+               "; tiles of whole chunks fit from --ram 1500");
+    whole.whole_ram_bytes = 1001;
+    TEST_FAILS(slci_machine_refuse(&machine, &whole), SLC_ERROR_NO_PLAN, "--ram 1001");
+    assert_null(strstr(slc_status_message(), "whole"));
     slci_machine_close(&machine);
 }
 

@@ -1,8 +1,12 @@
 /* slc_own_job_run over the jobs of tests/support/test_jobs.h: device, plan, checkpoint and commit in
  * one call, and what is refused. */
 #include "app/own_job.h"
+
+#include <sys/statvfs.h>
+
 #include "core/device_check.h"
 #include "core/hash.h"
+#include "core/source_null.h"
 #include "tests/support/test_runs.h"
 
 /* A sink that only counts. */
@@ -128,6 +132,39 @@ static void refuses_what_cannot_run(void **state) {
     test_unbind(&bound);
 }
 
+/* A sink of more bytes than the disk has, all of which the journal would keep. */
+static void a_checkpoint_needs_room(void **state) {
+    test_place *place = test_place_create(state, "state");
+    struct statvfs space;
+    slc_fingerprint print = {0};
+    slc_own_job_result result;
+    if (!slci_hash_is_built()) {
+        TEST_SKIP("this build has no xxHash, and so no checkpoints");
+    }
+    assert_int_equal(statvfs(place->directory, &space), 0);
+    const int64_t n = 2 * (int64_t)space.f_bavail * (int64_t)space.f_frsize / 8;
+    slc_fingerprint_add_text(&print, "job", "turn");
+    counting_sink sink = {.base = {.ops = &counting_ops}};
+    slc_source *source = NULL;
+    slc_layout in;
+    const slc_job job = test_turn_job(1, n, 1 << 10);
+    TEST_OK(slc_job_full_layout(&job, 0, &in));
+    TEST_OK(slci_source_create_null("in", &in, &source));
+    TEST_OK(slc_job_full_layout(&job, 1, &sink.base.layout));
+    const slc_binding bindings[] = {{.source = source}, {.sink = &sink.base}};
+    const slc_own_job own = {.job = job,
+                             .tile_on = {[SLC_DEVICE_HOST] = job.tile},
+                             .bindings = bindings,
+                             .fingerprint = &print};
+    slc_run_options options = small;
+    options.vram_bytes = 1 << 24;
+    options.checkpoint_path = place->path;
+    TEST_FAILS(slc_own_job_run(&own, &options, &result), SLC_ERROR_OUTPUT, "file system");
+    assert_int_equal(sink.n_bytes, 0);
+    slc_source_destroy(source);
+    slc_fingerprint_destroy(&print);
+}
+
 /* Stopped after some tiles, and resumed under another budget. */
 typedef struct stopper {
     int64_t n_left;
@@ -182,6 +219,7 @@ int main(void) {
         cmocka_unit_test(commits_and_dry_runs),
         cmocka_unit_test(failed_runs_commit_nothing),
         cmocka_unit_test(refuses_what_cannot_run),
+        cmocka_unit_test_teardown(a_checkpoint_needs_room, test_place_destroy),
         cmocka_unit_test_teardown(resumes, test_place_destroy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,6 +89,15 @@ accepts 'plan' image "${large[@]}" --ram "${needed:-0}"
 ) | cat >.err
 check "statistics that cannot be written: $(cat .err)" \
     grep -q '^sluice: --stats: cannot write to full.json: File too large' .err
+# OpenBLAS waits for threads of its own that got no memory; the program does not wait with it.
+for addresses in 120000 160000 200000; do
+    code=0
+    (
+        ulimit -v $addresses
+        exec timeout 20 "$program" --version >/dev/null 2>&1
+    ) || code=$?
+    check "bounded addresses: $addresses KiB end in 20 s" test $code -ne 124
+done
 refuses 3 'nothing.uvh5' image nothing.uvh5 -o d.h5 -q "${picture[@]}"
 refuses 3 'truncated.h5' image "$shared/cases/truncated.h5" -o d.h5 -q "${picture[@]}"
 refuses 3 'empty_file.h5' image "$base" "$shared/cases/empty_file.h5" -o d.h5 -q "${picture[@]}"

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/cache_file.h"
 #include "app/image.h"
 #include "app/rates.h"
 #include "core/device_check.h"
@@ -30,6 +31,13 @@ static void count_lines(void *context, slc_log_level level, const char *text) {
     self->n_details += level == SLC_LOG_DETAIL;
 }
 
+static void find_file(slc_device *device, const char *folder, char path[TEST_PATH_BYTES]) {
+    slci_cache_file file;
+    TEST_OK(slci_cache_file_name(device, "rates", 1, folder, &file));
+    assert_true(strlen(file.path) < TEST_PATH_BYTES);
+    memcpy(path, file.path, strlen(file.path) + 1);
+}
+
 static void place_open(place *self) {
     memset(self, 0, sizeof *self);
     slc_device *inner = NULL;
@@ -39,7 +47,7 @@ static void place_open(place *self) {
     TEST_OK(slc_device_create_check(inner, &options, &self->device));
     test_directory_create(self->directory);
     test_join(self->directory, "cache/sluice", self->folder);
-    TEST_OK(slci_rates_path(self->device, self->folder, self->file, sizeof self->file));
+    find_file(self->device, self->folder, self->file);
     slc_log_init(&self->log, SLC_LOG_DETAIL, count_lines, self);
 }
 
@@ -102,7 +110,7 @@ static void measured_once(void **state) {
     slc_device *device = NULL;
     TEST_OK(slc_pool_create(3, &pool));
     TEST_OK(slc_device_create_host(pool, NULL, &device));
-    TEST_OK(slci_rates_path(device, self.folder, other, sizeof other));
+    find_file(device, self.folder, other);
     assert_string_not_equal(other, self.file);
     slc_device_destroy(device);
     slc_pool_destroy(pool);
@@ -193,18 +201,35 @@ static void without_a_folder_nothing_is_kept(void **state) {
     place_close(&self);
 }
 
-/* What a small budget measures is worth one run, not a file. */
-static void a_small_budget_keeps_nothing(void **state) {
+/* What a small budget measures is kept for its like, and for none that can do better. */
+static void a_small_budget_keeps_its_own(void **state) {
     (void)state;
     place self;
+    bool is_measured = false;
     place_open(&self);
-    const slci_rates_request request = {.device = self.device,
-                                        .vram_bytes = 20 * MIB,
-                                        .ram_bytes = 20 * MIB,
-                                        .folder = self.folder,
-                                        .log = &self.log};
-    (void)slci_rates_get(&request);
+    slci_rates_request request = {.device = self.device,
+                                  .vram_bytes = 20 * MIB,
+                                  .ram_bytes = 20 * MIB,
+                                  .folder = self.folder,
+                                  .log = &self.log};
+    const slc_rates first = slci_rates_get(&request);
     assert_int_equal(access(self.file, F_OK), -1);
+    assert_int_equal(test_directory_count(self.folder), 1);
+    request.vram_bytes = 21 * MIB;
+    const slc_rates second = slci_rates_get(&request);
+    assert_memory_equal(&first, &second, sizeof first);
+    const slc_rates whole = get_rates(&self, self.folder, &is_measured);
+    assert_true(is_measured);
+    assert_int_equal(test_directory_count(self.folder), 2);
+    const slc_rates third = slci_rates_get(&request);
+    assert_memory_equal(&whole, &third, sizeof whole);
+    /* Nothing is measured within this, so nothing is kept. */
+    assert_int_equal(unlink(self.file), 0);
+    request.vram_bytes = MIB;
+    const slc_rates none = slci_rates_get(&request);
+    const slc_rates assumed = slc_rates_default(SLC_DEVICE_HOST);
+    assert_memory_equal(&none, &assumed, sizeof none);
+    assert_int_equal(test_directory_count(self.folder), 1);
     place_close(&self);
 }
 
@@ -292,7 +317,7 @@ int main(void) {
         cmocka_unit_test(a_damaged_cache_is_measured_again),
         cmocka_unit_test(a_pipe_is_no_cache),
         cmocka_unit_test(without_a_folder_nothing_is_kept),
-        cmocka_unit_test(a_small_budget_keeps_nothing),
+        cmocka_unit_test(a_small_budget_keeps_its_own),
         cmocka_unit_test(a_failing_device_gives_assumed_rates),
         cmocka_unit_test(rates_change_plans_and_no_bits),
     };

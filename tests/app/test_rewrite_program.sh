@@ -25,10 +25,12 @@ for command in transpose repack; do
     accepts "usage: sluice $command" $command --help
     refuses 2 'expected one array, found 0' $command -o o.h5:/v
     refuses 2 "'a.h5' names no dataset" $command a.h5 -o o.h5:/v
-    refuses 2 "'x' in a slice" $command 'a.h5:/a[x]' -o o.h5:/v
+    refuses 2 "slice '\[x\]': character 2, 'x'" $command 'a.h5:/a[x]' -o o.h5:/v
     job 2 'no output is given' $command
     job 2 "^sluice: -o: 'o.h5:/v\[1\]': a slice cannot stand here" $command -o 'o.h5:/v[1]'
-    job 2 "^sluice: --chunk: '4,0': '0' is no number of elements" $command -o o.h5:/v --chunk 4,0
+    job 2 "^sluice: --chunk: '4,0': '0' is out of range: .* 1 to" $command -o o.h5:/v --chunk 4,0
+    job 2 "^sluice: --chunk: '4,5000000000': '5000000000' is out of range: .* 1 to 4294967295" \
+        $command -o o.h5:/v --chunk 4,5000000000
     job 2 '^sluice: --chunk: ' $command -o o.h5:/v --chunk 4,,4
     job 2 "^sluice: --filter: 'gzip' is no filter; expected none" $command -o o.h5:/v --filter gzip
     job 2 "'deflate:10': expected deflate:N with N from 1 to 9" $command -o o.h5:/v \
@@ -40,7 +42,10 @@ done
 job 2 "^sluice: --axes: '0,a': 'a' is no dimension" transpose -o o.h5:/v --axes 0,a
 job 2 "^sluice: --axes: '0,1,2,3,4,5,6,7,0' names more than 8" transpose -o o.h5:/v \
     --axes 0,1,2,3,4,5,6,7,0
-job 2 "^sluice: --dtype: 'float' is no type" repack -o o.h5:/v --dtype float
+job 2 "^sluice: --dtype: 'float' is no type: expected i1 " repack -o o.h5:/v --dtype float
+job 2 "^sluice: --dtype: 'c128' is no type: .* mean c16 (or complex128)" repack -o o.h5:/v --dtype c128
+job 2 "^sluice: --dtype: '>f32' is no type: .* mean f4 (or float32)" repack -o o.h5:/v --dtype '>f32'
+job 3 'nothing.h5: cannot be opened' repack -o o.h5:/v --dtype '>complex128'
 
 need_shared cases/transpose.h5
 data=$shared/cases/transpose.h5:/x

@@ -132,7 +132,7 @@ static void nothing_is_encoded_twice(void **state) {
     options.run.progress = stop_there;
     options.run.progress_context = &stop;
     options.run.cancel = &stop.cancel;
-    TEST_FAILS(slc_rewrite_run(&options, &result), SLC_ERROR_INTERRUPTED, "--resume goes on");
+    TEST_FAILS(slc_rewrite_run(&options, &result), SLC_ERROR_INTERRUPTED, "(--resume), goes on");
     int64_t journal_bytes = 0;
     free(test_file_read(journal, &journal_bytes));
     assert_in_range(journal_bytes, 1, stored_bytes + n_chunks * 200 + 400);

@@ -171,7 +171,7 @@ static void press(place *self, whole_job job, slc_sparse_choice sparse) {
     for (int64_t i = 0; i < TEST_COUNT(hopeless); i++) {
         const slc_status status =
             run_on(self, job, &hopeless[i], sparse, self->pressed, &peak, &unused);
-        TEST_FAILS(status, SLC_ERROR_NO_PLAN, "of --vram");
+        TEST_FAILS(status, SLC_ERROR_NO_PLAN, "budget (--vram) was");
         assert_int_equal(slc_status_exit_code(status), 4);
         assert_int_equal(test_directory_count(self->directory),
                          3); /* inputs, and the calm result */

@@ -17,7 +17,7 @@ accepts '' simulate -o sim.uvh5 --array vla-d --rows 2000 --channels 2 --sky sky
 predict=(predict --model sky.txt sim.uvh5 "${common[@]}")
 
 named() { # OPTION: the number after it in the last refusal
-    sed -n "s/.*the smallest that works is .*$1 \([0-9]*\).*/\1/p" .err
+    sed -n "s/.*the smallest that works is [^;]*$1 \([0-9]*\).*/\1/p" .err
 }
 
 # exact OUTPUT ARGUMENT…: the smallest --ram, from a refusal of next to nothing and from a dry run
@@ -54,8 +54,8 @@ done
 exact t.h5:/x "${transpose[@]}"
 
 # Threads take memory, and fewer of them less of it.
-refuses 4 'works is --ram [0-9]*, less with fewer --threads$' "${transpose[@]}" -o t.h5:/x --ram 1
-refuses 4 'works is --ram [0-9]*$' "${transpose[@]}" -o t.h5:/x --ram 1 --threads 1
+refuses 4 'works is --ram [0-9]*, less with fewer --threads; tiles of whole chunks fit from --ram [0-9]*$' "${transpose[@]}" -o t.h5:/x --ram 1
+refuses 4 'works is --ram [0-9]*; tiles of whole chunks fit from --ram [0-9]*$' "${transpose[@]}" -o t.h5:/x --ram 1 --threads 1
 refuses 4 'works is --vram [0-9]*, less with fewer --threads$' "${image[@]}" -o a.h5 --vram 1
 
 # Where both are too small both are named, and work together.

@@ -7,7 +7,7 @@ need_shared cases/base.uvh5
 base=$shared/cases/base.uvh5
 
 # ---- a run of many tiles: the trace adds up to the statistics
-accepts '' simulate -o many.uvh5 --rows 20000 --channels 4 --noise 0.1 -q
+accepts '' simulate -o many.uvh5 --rows 50000 --channels 4 --noise 0.1 -q
 picture=(--size 96 --scale 30asec --device host --threads 2 -q)
 accepts '' image many.uvh5 -o plain.h5 "${picture[@]}"
 accepts '' image many.uvh5 -o a.h5 "${picture[@]}" --vram 3M --ram 32M --trace t.json --report r.html \

@@ -2,6 +2,8 @@
  * missing, foreign or damaged is as good as none, which is said where it is damaged. */
 #include "tests/support/test_support.h"
 
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "app/cache_file.h"
@@ -68,7 +70,7 @@ static void the_nearest_shape_is_found(void **state) {
     assert_int_equal(find(&book, SLC_DIRECT_LAUNCH_PRODUCT, 98, 104), 60);
     assert_int_equal(find(&book, SLC_DIRECT_LAUNCH_HOST, 100, 100), 0);
     assert_int_equal(find(&book, SLC_DIRECT_LAUNCH_SINE, 80, 100), 0);
-    assert_int_equal(find(&book, SLC_DIRECT_LAUNCH_SINE, 100, 140), 0);
+    assert_int_equal(find(&book, SLC_DIRECT_LAUNCH_SINE, 100, 500), 0);
     const slci_direct_division other_slots = {.n_lines = 100, .n_pieces = 100, .n_slots = 66};
     assert_int_equal(slci_tuning_book_find(&book, SLC_DIRECT_LAUNCH_SINE, &other_slots), 0);
     /* A split for more pieces than there are. */
@@ -78,6 +80,27 @@ static void the_nearest_shape_is_found(void **state) {
     add(&book, SLC_DIRECT_LAUNCH_SINE, 100, 100, 41);
     assert_int_equal(book.n, 4);
     assert_int_equal(find(&book, SLC_DIRECT_LAUNCH_SINE, 100, 100), 41);
+}
+
+/* Pictures of 132 lines (CUDA) or of 40 pieces (host) on 132 slots, whose tiles have other numbers of
+ * rows than the one that was tuned. Without a start and a spread the model looks at slots that wait
+ * alone. */
+static void other_rows_fill_the_device_alike(void **state) {
+    (void)state;
+    slci_tuning_book book = {.n = 0};
+    add(&book, SLC_DIRECT_LAUNCH_PRODUCT, 132, 40, 4);
+    add(&book, SLC_DIRECT_LAUNCH_HOST, 132, 40, 4);
+    assert_int_equal(find(&book, SLC_DIRECT_LAUNCH_PRODUCT, 132, 80), 4);
+    assert_int_equal(find(&book, SLC_DIRECT_LAUNCH_PRODUCT, 132, 20), 4);
+    assert_int_equal(find(&book, SLC_DIRECT_LAUNCH_PRODUCT, 132, 161), 0);
+    assert_int_equal(find(&book, SLC_DIRECT_LAUNCH_PRODUCT, 66, 40), 0);
+    assert_int_equal(find(&book, SLC_DIRECT_LAUNCH_HOST, 264, 40), 2);
+    assert_int_equal(find(&book, SLC_DIRECT_LAUNCH_HOST, 66, 40), 8);
+    assert_int_equal(find(&book, SLC_DIRECT_LAUNCH_HOST, 132, 80), 0);
+    /* One block for each of 133 lines leaves 131 of 132 slots waiting half of the time. */
+    add(&book, SLC_DIRECT_LAUNCH_SINE, 133, 400, 1);
+    assert_int_equal(find(&book, SLC_DIRECT_LAUNCH_SINE, 133, 400), 1);
+    assert_int_equal(find(&book, SLC_DIRECT_LAUNCH_SINE, 133, 800), 0);
 }
 
 static void the_oldest_goes_where_it_is_full(void **state) {
@@ -117,6 +140,41 @@ static void what_is_saved_is_found(void **state) {
         assert_int_equal(found.entry[i].split, book.entry[i].split);
     }
     assert_int_equal(self.n_notes, 0);
+    place_close(&self);
+}
+
+/* What runs at the same time find is kept, of all of them: each has loaded the book before the others
+ * have saved. */
+enum { N_RUNS = 4, N_SHAPES = 5 };
+
+static void runs_at_the_same_time_merge(void **state) {
+    (void)state;
+    place self;
+    slci_tuning_book found = {.n = 0};
+    pid_t child[N_RUNS];
+    place_open(&self);
+    for (int run = 0; run < N_RUNS; run++) {
+        slci_tuning_book book = {.n = 0};
+        child[run] = fork();
+        assert_true(child[run] >= 0);
+        for (int i = 0; child[run] == 0 && i < N_SHAPES; i++) {
+            add(&book, SLC_DIRECT_LAUNCH_SINE, 1 + run, 100 + 1000 * i, 1 + i);
+            if (slci_tuning_book_save(&self.of, &book) != SLC_OK) {
+                _exit(1);
+            }
+        }
+        if (child[run] == 0) {
+            _exit(0);
+        }
+    }
+    for (int run = 0; run < N_RUNS; run++) {
+        int how = 0;
+        assert_int_equal(waitpid(child[run], &how, 0), child[run]);
+        assert_int_equal(how, 0);
+    }
+    slci_tuning_book_load(&self.of, &found);
+    assert_int_equal(found.n, N_RUNS * N_SHAPES);
+    assert_int_equal(test_directory_count(self.folder), 1);
     place_close(&self);
 }
 
@@ -165,6 +223,37 @@ static void a_damaged_file_is_said_and_not_used(void **state) {
     place_close(&self);
 }
 
+/* A home folder that is kept elsewhere and linked to, file by file. */
+static void a_link_stays_one(void **state) {
+    (void)state;
+    place self;
+    char elsewhere[TEST_PATH_BYTES];
+    struct stat info;
+    slci_tuning_book book = {.n = 0};
+    place_open(&self);
+    add(&book, SLC_DIRECT_LAUNCH_SINE, 10, 10, 5);
+    TEST_OK(slci_tuning_book_save(&self.of, &book));
+    const slci_cache_file file = file_of(&self);
+    test_join(self.directory, "elsewhere", elsewhere);
+    assert_int_equal(rename(file.path, elsewhere), 0);
+    assert_int_equal(symlink(elsewhere, file.path), 0);
+    add(&book, SLC_DIRECT_LAUNCH_SINE, 20, 20, 5);
+    TEST_OK(slci_tuning_book_save(&self.of, &book));
+    assert_true(lstat(file.path, &info) == 0 && S_ISLNK(info.st_mode));
+    slci_tuning_book_load(&self.of, &book);
+    assert_int_equal(book.n, 2);
+    /* Somebody else's file, of which the run is told when it loads. */
+    FILE *other = fopen(elsewhere, "w");
+    assert_true(other != NULL && fputs("mine\n", other) >= 0);
+    assert_int_equal(fclose(other), 0);
+    TEST_FAILS(slci_tuning_book_save(&self.of, &book), SLC_ERROR_OUTPUT, "remove the link");
+    assert_true(stat(elsewhere, &info) == 0 && info.st_size == 5);
+    assert_int_equal(unlink(elsewhere), 0);
+    TEST_FAILS(slci_tuning_book_save(&self.of, &book), SLC_ERROR_OUTPUT, "is a link");
+    assert_int_equal(self.n_notes, 0);
+    place_close(&self);
+}
+
 static void without_a_folder_nothing_is_kept(void **state) {
     (void)state;
     place self;
@@ -183,9 +272,12 @@ static void without_a_folder_nothing_is_kept(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_nearest_shape_is_found),
+        cmocka_unit_test(other_rows_fill_the_device_alike),
         cmocka_unit_test(the_oldest_goes_where_it_is_full),
         cmocka_unit_test(what_is_saved_is_found),
+        cmocka_unit_test(runs_at_the_same_time_merge),
         cmocka_unit_test(a_damaged_file_is_said_and_not_used),
+        cmocka_unit_test(a_link_stays_one),
         cmocka_unit_test(without_a_folder_nothing_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

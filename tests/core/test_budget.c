@@ -14,7 +14,7 @@ static void a_reservation_never_overdraws(void **state) {
                "slots: 401 bytes of device memory");
     TEST_FAILS(slc_budget_reserve(budget, SLC_SPACE_DEVICE, INT64_MAX, "all"), SLC_ERROR_MEMORY,
                "600 of 1000");
-    TEST_FAILS(slc_budget_reserve(budget, SLC_SPACE_HOST, 51, "tier"), SLC_ERROR_MEMORY, "--ram");
+    TEST_FAILS(slc_budget_reserve(budget, SLC_SPACE_HOST, 51, "tier"), SLC_ERROR_MEMORY, "(--ram)");
     TEST_FAILS(slc_budget_reserve(budget, SLC_SPACE_HOST, -1, "tier"), SLC_ERROR_ARGUMENT, "-1");
     slc_budget_use use = slc_budget_get(budget, SLC_SPACE_DEVICE);
     assert_int_equal(use.used_bytes, 600);

@@ -70,7 +70,7 @@ static void an_early_interrupt_names_the_checkpoint(void **state) {
 static void count_hints(void *context, slc_log_level level, const char *text) {
     int *n = context;
     (void)level;
-    *n += strstr(text, "--resume goes on") != NULL ? 1 : 0;
+    *n += strstr(text, "(--resume), goes on") != NULL ? 1 : 0;
 }
 
 static void put_file(const char *path, const char *data, int64_t n_bytes) {

@@ -51,7 +51,7 @@ static void fail_each_and_stop(const test_stages_bench *self, test_fault kind) {
         assert_true(status == SLC_ERROR_INTERRUPTED || status == SLC_ERROR_OUTPUT);
         if (status == SLC_ERROR_INTERRUPTED && a.n_states > 0) {
             /* Also where the last state is older than the interrupt, because none could be written. */
-            assert_non_null(strstr(slc_status_message(), "--resume goes on"));
+            assert_non_null(strstr(slc_status_message(), "(--resume), goes on"));
         }
         test_attempt b = {.seed = 5, .resume = true};
         TEST_OK(test_stages_run(&self->stages, &b));

@@ -177,9 +177,39 @@ static void reads_whole_units_where_they_fit(void **state) {
     request.force_tile[0] = 1 << 9;
     TEST_OK(slc_plan_make(&job, &request, &plan));
     assert_true(plan.unit_reads > 1.99 && plan.unit_reads < 2.01);
+    assert_int_equal(plan.whole_device_bytes, 0); /* the tile is not to be chosen */
     request.unit_is_kept = true;
     TEST_OK(slc_plan_make(&job, &request, &plan));
     assert_true(plan.unit_reads == 1);
+}
+
+/* Elements of 8 bytes: 512 × 64 in, as many out. The least budget for that is named with any budget,
+ * and with it and one slot whole units are read. */
+static void the_budget_for_whole_units_is_named(void **state) {
+    (void)state;
+    const slc_job job = test_turn_job(1 << 12, 64, 64);
+    slc_plan_request request = roomy();
+    request.max_slots = 1;
+    slc_plan plan;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    assert_int_equal(plan.whole_device_bytes, 0);
+    request.unit[0] = 512;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    const int64_t device = plan.whole_device_bytes;
+    const int64_t host = plan.whole_host_bytes;
+    assert_true(device > 2 * 512 * 64 * 8 && device < 2 * 520 * 64 * 8);
+    request.device_budget_bytes = device;
+    request.host_budget_bytes = host;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    assert_int_equal(plan.tile[0], 512);
+    assert_true(plan.unit_reads == 1);
+    request.device_budget_bytes = device - 1;
+    TEST_OK(slc_plan_make(&job, &request, &plan));
+    assert_true(plan.unit_reads > 1);
+    request.device_budget_bytes = 1;
+    assert_int_equal(slc_plan_make(&job, &request, &plan), SLC_ERROR_NO_PLAN);
+    assert_int_equal(plan.whole_device_bytes, device);
+    assert_true(plan.smallest_device_bytes < device);
 }
 
 static void keeps_tiles_short_where_it_can(void **state) {
@@ -347,8 +377,16 @@ static void survives_huge_extents(void **state) {
     if (status == SLC_OK) {
         assert_true(plan.bytes_read > 0 && plan.device_peak_bytes <= 1ll << 30);
     } else {
-        assert_true(status == SLC_ERROR_ARGUMENT || status == SLC_ERROR_NO_PLAN);
+        assert_true(status == SLC_ERROR_ARGUMENT || status == SLC_ERROR_UNSUPPORTED);
     }
+    /* Elements of 8 bytes: 256 PiB are planned for, 512 are not, whatever the budgets. */
+    const slc_job large = test_turn_job(1, INT64_C(1) << 55, 1 << 20);
+    TEST_OK(slc_plan_make(&large, &request, &plan));
+    assert_int_equal(plan.bytes_read, INT64_C(1) << 58);
+    const slc_job too_large = test_turn_job(1, INT64_C(1) << 56, 1 << 20);
+    TEST_FAILS(slc_plan_make(&too_large, &request, &plan), SLC_ERROR_UNSUPPORTED, "512 PiB");
+    request.device_budget_bytes = 1 << 10;
+    TEST_FAILS(slc_plan_make(&too_large, &request, &plan), SLC_ERROR_NO_PLAN, "--vram");
 }
 
 int main(void) {
@@ -362,6 +400,7 @@ int main(void) {
         cmocka_unit_test(counts_halos),
         cmocka_unit_test(prefers_overlap),
         cmocka_unit_test(reads_whole_units_where_they_fit),
+        cmocka_unit_test(the_budget_for_whole_units_is_named),
         cmocka_unit_test(keeps_tiles_short_where_it_can),
         cmocka_unit_test(ordered_axes_turn_fastest),
         cmocka_unit_test(plans_a_region),
