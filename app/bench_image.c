@@ -91,9 +91,11 @@ static slc_status run_both(const slci_bench_options *options, const slci_bench_s
 
 slc_status slci_bench_image_run(const slci_bench_options *options, const slci_machine *machine,
                                 slci_bench_image *out) {
-    slci_bench_set set = machine->device->kind != SLC_DEVICE_CUDA     ? of_processors
-                         : machine->card.unit != SLC_DIRECT_UNIT_NONE ? of_products
-                                                                      : of_sines;
+    slc_direct_card card;
+    SLC_TRY(slc_direct_card_get(machine->device, &card));
+    slci_bench_set set = machine->device->kind != SLC_DEVICE_CUDA ? of_processors
+                         : card.unit != SLC_DIRECT_UNIT_NONE      ? of_products
+                                                                  : of_sines;
     slc_status status = slci_bench_set_make(options, machine, &set);
     if (status == SLC_OK) {
         status = run_both(options, &set, out);
