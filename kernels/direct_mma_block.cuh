@@ -66,7 +66,7 @@ typedef struct slci_mma_target {
     int n_rows, n_columns;
 } slci_mma_target;
 
-/* Beside operands and stock, which come before it in dynamic shared memory. */
+/* Beside operands and stock, which come after it in dynamic shared memory. */
 typedef struct slci_mma_shared {
     slci_mma_lines_of columns, rows;
     double w_per_unit, c_per_unit;    /* slci_mma_units */

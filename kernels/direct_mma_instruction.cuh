@@ -1,6 +1,6 @@
 /* The matrix instructions of single warps, for fp16 operands and sums in single precision.
  *
- *     slci_mma_load(right, address);             four 8 × 8 matrices out of shared memory
+ *     slci_mma_load_matrices(right, address);    four 8 × 8 matrices out of shared memory
  *     slci_mma_16x8x16(sum, left, right);        sum += left · right
  *
  * A thread's part of a product of 16 rows, 8 columns and the inner length 16, with g = lane / 4 and
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 /* Each matrix is eight lines of 16 bytes one after another; `address` is the lane's, of one line. */
-static __device__ __forceinline__ void slci_mma_load(uint32_t *to, uint32_t address) {
+static __device__ __forceinline__ void slci_mma_load_matrices(uint32_t *to, uint32_t address) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
                  : "r"(address));

@@ -30,7 +30,9 @@
 #define SLCI_MMA_SHORT_BYTES 65536
 #define SLCI_MMA_LONG_BYTES 232448
 
-/* Samples of a stage, as many as shared memory holds two stages of. */
+/* Samples of a stage. 32 of split operands are four additions to the sum of the large products, which is
+ * what the error allows before the sum moves; of one product there may be twice as many. More terms have
+ * as many as shared memory holds two stages of. */
 static constexpr int slci_mma_stage(int products, int terms) {
     return products == 1 ? (terms < 2 ? 64 : 32) : terms < 3 ? 32 : 16;
 }
@@ -61,6 +63,7 @@ template <int PRODUCTS, int TERMS, bool IS_SHORT> struct slci_mma_plan {
     /* Samples that are prepared at a time, 32 by a warp: by all warps, or by each in its turn. At least
      * two stages, because a stage's are prepared a stage before they are used. */
     static constexpr int BLOCK = IS_SHORT ? 32 : 32 * SLCI_MMA_WARPS;
+    static_assert(BLOCK >= 2 * STAGE, "a block has the samples of two stages");
     /* Pieces in which finished sums go into the image: where one has room for all rows. */
     static constexpr int PIECES = IS_SHORT ? SLCI_MMA_WARPS : 1;
     static constexpr int PIECE_ROWS = SLCI_MMA_TILE / PIECES;

@@ -71,8 +71,8 @@ static __device__ __forceinline__ uint32_t slci_mma_nearest(uint64_t fine) {
 }
 
 /* `fine_first` and `fine_step` modulo 1 in units of 2^-64 turns. */
-static __device__ __forceinline__ slci_mma_turns slci_mma_columns_of(uint64_t fine_first,
-                                                                     uint64_t fine_step) {
+static __device__ __forceinline__ slci_mma_turns slci_mma_turns_of(uint64_t fine_first,
+                                                                   uint64_t fine_step) {
     const uint64_t line = fine_step + (1u << 24); /* to be cut off at 2^-39 */
     return {slci_mma_nearest(fine_first), (uint32_t)(line >> 32), (uint32_t)(line >> 25) & 127u,
             (uint32_t)((fine_step + (1u << 26)) >> 27)};
@@ -88,10 +88,10 @@ static __device__ __forceinline__ void slci_mma_phase(const slci_mma_shared *sha
     const double w = uvw[2];
     const uint32_t ahead =
         PLAN::AHEAD - (PLAN::IS_CURVE_WHOLE ? 0u : SLCI_MMA_WHOLE_BITS * shared->curve_unit);
-    out->columns = slci_mma_columns_of(slci_mma_fixed_turn(slci_fraction(uvw[0], at->l) +
-                                                           slci_fraction(w, at->l_bent) + scatter),
-                                       slci_mma_fixed_turn(slci_fraction(w, shared->columns.slope) -
-                                                           slci_fraction(uvw[0], scale_rad)));
+    out->columns = slci_mma_turns_of(slci_mma_fixed_turn(slci_fraction(uvw[0], at->l) +
+                                                         slci_fraction(w, at->l_bent) + scatter),
+                                     slci_mma_fixed_turn(slci_fraction(w, shared->columns.slope) -
+                                                         slci_fraction(uvw[0], scale_rad)));
     out->columns.first += ahead;
     const uint64_t row =
         slci_mma_fixed_turn(slci_fraction(uvw[1], at->m) + slci_fraction(w, at->w_factor) +
@@ -108,7 +108,7 @@ static __device__ __forceinline__ void slci_mma_phase(const slci_mma_shared *sha
     out->w_plain = (float)w;
 }
 
-/* Turns what was fetched into samples for the makers; those past the run's end have no amplitude. The
+/* Turns what was fetched into samples for rows and columns; those past the run's end have no amplitude. The
  * imaginary part, of blocks with z = 1, is the real part of -i V. */
 template <class PLAN>
 static __device__ inline void slci_mma_prepare(const slci_direct_cuda_arguments *a,

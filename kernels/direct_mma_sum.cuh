@@ -82,7 +82,7 @@ struct slci_mma_warp_unit {
 #pragma unroll
         for (int n = 0; n < SLCI_MMA_TILE / 16; n++) {
             uint32_t b[4];
-            slci_mma_load(b, right_lane + (uint32_t)n * 256);
+            slci_mma_load_matrices(b, right_lane + (uint32_t)n * 256);
             slci_mma_16x8x16(part + 8 * n, left, b);
             slci_mma_16x8x16(part + 8 * n + 4, left, b + 2);
         }

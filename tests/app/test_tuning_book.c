@@ -145,7 +145,7 @@ static void what_is_saved_is_found(void **state) {
 
 /* What runs at the same time find is kept, of all of them: each has loaded the book before the others
  * have saved. */
-enum { N_RUNS = 4, N_SHAPES = 5 };
+enum { N_RUNS = 4, N_SHAPES = 2 };
 
 static void runs_at_the_same_time_merge(void **state) {
     (void)state;
