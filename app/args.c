@@ -23,7 +23,8 @@ typedef struct arg_reader {
     int n_tables;
     int argc;
     char *const *argv;
-    int at; /* the next word */
+    int at;          /* the next word */
+    bool has_output; /* an only one */
 } arg_reader;
 
 /* A row and the struct that it fills. */
@@ -114,6 +115,11 @@ static bool is_free_text(const slci_arg *arg) {
     return arg->parse == slci_arg_text || arg->parse == slci_arg_word;
 }
 
+/* Whether the option says where the one result goes. */
+static bool is_only_output(const slci_arg *arg) {
+    return arg->letter == 'o' && arg->parse != slci_arg_word;
+}
+
 /* Gives the option its value: `attached`, or the next word where that is NULL. `spelling` is how the
  * user wrote the option. */
 static slc_status take_value(arg_reader *reader, const found_arg *found, const char *spelling,
@@ -131,6 +137,12 @@ static slc_status take_value(arg_reader *reader, const found_arg *found, const c
                             arg->value, value);
         }
     }
+    if (is_only_output(arg) && reader->has_output) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "%s was given twice, the second time with '%.80s'; %s writes one result",
+                        spelling, value, reader->command);
+    }
+    reader->has_output = reader->has_output || is_only_output(arg);
     slc_status status = arg->parse(value, found->field);
     if (status == SLC_OK && arg->second != NULL && attached == NULL && reader->at < reader->argc) {
         const char *next = reader->argv[reader->at];
@@ -181,7 +193,8 @@ static slc_status read_letters(arg_reader *reader, const char *word) {
 
 slc_status slci_args_parse(const char *command, const slci_arg_table *tables, int n_tables,
                            int argc, char *const *argv, slci_words *operands) {
-    arg_reader reader = {command, tables, n_tables, argc, argv, 0};
+    arg_reader reader = {
+        .command = command, .tables = tables, .n_tables = n_tables, .argc = argc, .argv = argv};
     bool is_past_options = false;
     while (reader.at < argc) {
         const char *word = argv[reader.at++];

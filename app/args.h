@@ -57,9 +57,10 @@ SLC_MUST_USE slc_status slci_arg_text(const char *text, void *field);
 /* One more word: `field` is a slci_words. An empty one is refused. */
 SLC_MUST_USE slc_status slci_arg_word(const char *text, void *field);
 
-/* Reads argv[0 … argc-1] (no program name). An option given twice keeps its last value.
- * SLC_ERROR_ARGUMENT for an option that is unknown (naming the nearest), a value that is missing,
- * not wanted or refused. `command` is named in the message that says how to get help. */
+/* Reads argv[0 … argc-1] (no program name). An option given twice keeps its last value,
+ * but for -o where it is no list: a result that nobody writes would be missed late.
+ * SLC_ERROR_ARGUMENT for that, an option that is unknown (naming the nearest), a value that is
+ * missing, not wanted or refused. `command` is named in the message that says how to get help. */
 SLC_MUST_USE slc_status slci_args_parse(const char *command, const slci_arg_table *tables,
                                         int n_tables, int argc, char *const *argv,
                                         slci_words *operands);

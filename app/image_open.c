@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "app/image_job.h"
+#include "app/info.h"
 #include "app/row_blocks.h"
 #include "core/checked.h"
 #include "core/clock.h"
 #include "core/constants.h"
 #include "core/sky.h"
+#include "core/units.h"
 
 /* Pixels per fringe of the longest baseline where no --scale is given. */
 #define FRINGE_PIXELS 3.0
@@ -139,6 +141,35 @@ static slc_status open_machine(slci_image_job *job) {
     return SLC_OK;
 }
 
+/* No baseline is as long as --uv-range wants it: they are read again to say how long they are. */
+static slc_status refuse_range(const slci_image_job *job) {
+    const slc_vis_options *vis = &job->options->vis;
+    const slc_info_options options = {.block_bytes = LEAST_BLOCK_BYTES,
+                                      .skip_data = true,
+                                      .cancel = job->options->run.cancel};
+    slc_info info;
+    SLC_TRY(slc_info_scan(job->vis, &options, &info));
+    char from[SLCI_TEXT_BYTES];
+    char to[SLCI_TEXT_BYTES] = "";
+    char shortest[SLCI_TEXT_BYTES];
+    char longest[SLCI_TEXT_BYTES];
+    slci_format_number(vis->uv_min_wavelengths, 15, from);
+    if (vis->uv_max_wavelengths > 0) {
+        slci_format_number(vis->uv_max_wavelengths, 15, to);
+    }
+    slci_format_number(info.uv_min_wavelengths, 6, shortest);
+    slci_format_number(info.uv_max_wavelengths, 6, longest);
+    return isnan(info.uv_max_wavelengths)
+               ? SLC_FAIL(SLC_ERROR_INPUT,
+                          "%s: --uv-range %s:%s leaves no visibilities: no baseline has a length "
+                          "other than 0",
+                          job->vis->name, from, to)
+               : SLC_FAIL(SLC_ERROR_INPUT,
+                          "%s: --uv-range %s:%s leaves no visibilities: the baselines are %s to %s "
+                          "wavelengths long",
+                          job->vis->name, from, to, shortest, longest);
+}
+
 /* No sample counts: say why. */
 static slc_status refuse_empty(const slci_image_job *job) {
     const slc_vis_counts *counts = &job->survey.counts;
@@ -160,6 +191,10 @@ static slc_status refuse_empty(const slci_image_job *job) {
             counts->bad_weight == 0                     ? "0"
             : counts->bad_weight == counts->zero_weight ? "negative or not finite"
                                                         : "0, negative or not finite");
+    }
+    const slc_vis_options *vis = &job->options->vis;
+    if (counts->total == 0 && (vis->uv_min_wavelengths > 0 || vis->uv_max_wavelengths > 0)) {
+        return refuse_range(job);
     }
     return SLC_FAIL(SLC_ERROR_INPUT,
                     "%s: the selection leaves no visibilities: of %lld row x channel x "

@@ -46,6 +46,14 @@ static double *field_of(slc_rates *rates, size_t f) {
     return (double *)((char *)rates + fields[f].offset);
 }
 
+static bool is_any_other(slc_rates *a, slc_rates *b) {
+    bool is_other = false;
+    for (size_t f = 0; f < N_FIELDS; f++) {
+        is_other = is_other || *field_of(a, f) != *field_of(b, f);
+    }
+    return is_other;
+}
+
 /* ---- the file --------------------------------------------------------------------------------- */
 
 /* One line "NAME VALUE\n" of a field; `text` is moved past it. */
@@ -154,7 +162,7 @@ static bool find_places(const slci_rates_request *request, rate_places *out) {
 /* `places` are NULL where nothing can be kept. */
 static slc_status measure(const slci_rates_request *request, const rate_places *places,
                           slc_rates *rates) {
-    const slc_rates assumed = *rates;
+    slc_rates assumed = *rates;
     slc_budget *budget = NULL;
     SLC_TRY(slc_budget_create(request->vram_bytes, request->ram_bytes, &budget));
     const slc_probe_options options = {.device = request->device, .budget = budget, .touch = touch};
@@ -162,7 +170,7 @@ static slc_status measure(const slci_rates_request *request, const rate_places *
     const slc_status status = slc_probe_run(&options, rates, &is_complete);
     slc_budget_destroy(budget);
     SLC_TRY(status);
-    if (memcmp(rates, &assumed, sizeof assumed) == 0) {
+    if (!is_any_other(rates, &assumed)) {
         slc_log_detail(request->log, "the budget is too small for measuring rates");
         return SLC_OK;
     }

@@ -233,11 +233,6 @@ slc_status slci_tuning_book_save(const slci_tuning_place *place, const slci_tuni
     }
     SLC_TRY(slci_cache_file_name(place->device, "tuning", FORMAT, place->folder, &file));
     const int lock = slci_cache_file_lock(&file);
-    if (lock < 0) {
-        slc_log_note(place->log,
-                     "%s: another run keeps it locked; what that one finds may replace this",
-                     file.path);
-    }
     (void)read_book(&file, &kept); /* what cannot be read is replaced */
     for (int i = 0; i < book->n; i++) {
         if (book->entry[i].is_new) {
@@ -245,6 +240,11 @@ slc_status slci_tuning_book_save(const slci_tuning_place *place, const slci_tuni
         }
     }
     const slc_status status = write_book(&file, &kept);
+    if (lock < 0 && status == SLC_OK) {
+        slc_log_note(place->log,
+                     "%s: another run keeps it locked; what that one finds may replace this",
+                     file.path);
+    }
     slci_cache_file_unlock(lock);
     return status;
 }

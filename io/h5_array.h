@@ -116,7 +116,8 @@ SLC_API int64_t slc_h5_array_output_bytes(const slc_h5_array_output *output);
 SLC_API int slc_h5_array_output_encoders(const slc_h5_array_output *output);
 
 /* Before anything is computed: that the file can be written, has room, and may have its name.
- * SLC_ERROR_OUTPUT; SLC_ERROR_ARGUMENT for a name or type that HDF5 cannot hold. */
+ * SLC_ERROR_OUTPUT; SLC_ERROR_ARGUMENT for a name or type that HDF5 cannot hold, and where elements of
+ * the template lie in the file that would be replaced. */
 SLC_API SLC_MUST_USE slc_status slc_h5_array_check(const slc_h5_array_output *output);
 
 /* Makes the file under a temporary name, all elements zero; without a filter its whole size is

@@ -17,8 +17,14 @@
 SLC_MUST_USE slc_status slci_h5_array_name(const char *name, char out[SLCI_H5_NAME_BYTES]);
 
 /* What to return for a dataset that is not there, or something else: SLC_ERROR_INPUT with the names
- * nearest to it. Takes the lock. */
+ * nearest to it, or what is damaged of the file. Takes the lock. */
 slc_status slci_h5_array_missing(slci_h5_id file, const char *path, const char *name);
+
+/* ---- io/h5_files.c ---- */
+
+/* SLC_ERROR_ARGUMENT where elements of the open dataset lie in the file `output`. With the lock. */
+SLC_MUST_USE slc_status slci_h5_files_exclude(slci_h5_id dataset, const char *path,
+                                              const char *dataset_name, const char *output);
 
 /* ---- io/h5_array_type.c ---- */
 
@@ -60,9 +66,13 @@ slci_chunk_sink_options slci_h5_chunk_options(const slc_h5_array_output *output)
 SLC_MUST_USE slc_status slci_h5_template_filter(const char *path, const char *dataset,
                                                 slc_h5_filter *out);
 
-/* Of a settled output: what the elements that it takes take in the template, where they are of the same
- * type and go through the same filters; 0 where that is not known. */
+/* Of a settled output: what its elements take in the template, where they are all of the template's, of
+ * the same type, in the same chunks and through the same filters at no higher level; 0 where they are
+ * not, since nobody knows then what they will take. */
 SLC_MUST_USE slc_status slci_h5_template_stored(const slc_h5_array_output *output, int64_t *out);
+
+/* SLC_ERROR_ARGUMENT where the template's elements lie in the file that the output would replace. */
+SLC_MUST_USE slc_status slci_h5_template_exclude(const slc_h5_array_output *output);
 
 /* What the template's elements are. */
 SLC_MUST_USE slc_status slci_h5_template_element(const slc_h5_array_output *output,

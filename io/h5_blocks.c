@@ -11,7 +11,11 @@
 #include "io/h5_lookup3.h"
 
 #define FIRST_CAPACITY 64
-#define SUM_BYTES 4
+#define SIGNATURE_BYTES 4
+
+/* A damaged size would ask for all memory. HDF5's own blocks have some 64 KiB; names of a group of the
+ * older form, which are one block, some hundred bytes a link. */
+#define MOST_BLOCK_BYTES (INT64_C(1) << 30)
 
 static bool lack(slci_h5_blocks *blocks) {
     blocks->lacks_memory = true;
@@ -30,12 +34,13 @@ void slci_h5_blocks_free(slci_h5_blocks *blocks) {
     *blocks = (slci_h5_blocks){.raw = blocks->raw};
 }
 
-bool slci_h5_blocks_is_none(const slci_h5_blocks *blocks, const unsigned char *address) {
+int64_t slci_h5_blocks_address(const slci_h5_blocks *blocks, const unsigned char *bytes) {
     size_t k = 0;
-    while (k < blocks->raw->address_bytes && address[k] == 0xFF) {
+    while (k < blocks->raw->address_bytes && bytes[k] == 0xFF) {
         k++;
     }
-    return k == blocks->raw->address_bytes;
+    return k == blocks->raw->address_bytes ? -1
+                                           : slci_h5_raw_number(bytes, blocks->raw->address_bytes);
 }
 
 bool slci_h5_blocks_fail(slci_h5_blocks *blocks, int64_t address, const char *words) {
@@ -43,17 +48,18 @@ bool slci_h5_blocks_fail(slci_h5_blocks *blocks, int64_t address, const char *wo
     return false;
 }
 
-/* Room for n elements in *memory, at least twice as many as before. */
-static bool grow(void **memory, int64_t *capacity, int64_t n, size_t bytes) {
-    const int64_t wanted = slc_max_i64(slc_max_i64(n, 2 * *capacity), FIRST_CAPACITY);
-    int64_t total = 0;
-    void *larger =
-        slc_checked_mul(wanted, (int64_t)bytes, &total) ? realloc(*memory, (size_t)total) : NULL;
+/* Room for one more in the list. */
+static bool grow(slci_h5_blocks *blocks) {
+    const int64_t wanted = slc_max_i64(2 * blocks->capacity, FIRST_CAPACITY);
+    int64_t bytes = 0;
+    void *larger = slc_checked_mul(wanted, (int64_t)sizeof *blocks->list, &bytes)
+                       ? realloc(blocks->list, (size_t)bytes)
+                       : NULL;
     if (larger == NULL) {
-        return false;
+        return lack(blocks);
     }
-    *memory = larger;
-    *capacity = wanted;
+    blocks->list = larger;
+    blocks->capacity = wanted;
     return true;
 }
 
@@ -69,16 +75,23 @@ bool slci_h5_blocks_add(slci_h5_blocks *blocks, const slci_h5_block *block) {
     if (block->bytes > room - blocks->total_bytes) {
         return slci_h5_blocks_fail(blocks, block->address, "leads back to where it came from");
     }
-    if (blocks->n == blocks->capacity) {
-        void *list = blocks->list;
-        if (!grow(&list, &blocks->capacity, blocks->n + 1, sizeof *blocks->list)) {
-            return lack(blocks);
-        }
-        blocks->list = list;
+    if (blocks->n == blocks->capacity && !grow(blocks)) {
+        return false;
     }
     blocks->list[blocks->n++] = *block;
     blocks->total_bytes += block->bytes;
     return true;
+}
+
+/* Room for n bytes, in place of those that were read last. */
+static bool make_room(slci_h5_blocks *blocks, int64_t n) {
+    if (n <= blocks->data_capacity) {
+        return true;
+    }
+    free(blocks->data);
+    blocks->data = malloc((size_t)n);
+    blocks->data_capacity = blocks->data == NULL ? 0 : n;
+    return blocks->data != NULL || lack(blocks);
 }
 
 bool slci_h5_blocks_get(slci_h5_blocks *blocks, int64_t address, int64_t n) {
@@ -86,12 +99,15 @@ bool slci_h5_blocks_get(slci_h5_blocks *blocks, int64_t address, int64_t n) {
     if (n > blocks->raw->file_bytes || address > blocks->raw->file_bytes - n) {
         return slci_h5_blocks_fail(blocks, address, "the file ends before");
     }
-    if (n > blocks->data_capacity) {
-        void *data = blocks->data;
-        if (!grow(&data, &blocks->data_capacity, n, 1)) {
-            return lack(blocks);
-        }
-        blocks->data = data;
+    if (n > MOST_BLOCK_BYTES) {
+        char words[SLCI_H5_BLOCKS_WHY_BYTES / 2];
+        (void)snprintf(words, sizeof words,
+                       "a block of %" PRId64 " bytes, expected at most %" PRId64, n,
+                       MOST_BLOCK_BYTES);
+        return slci_h5_blocks_fail(blocks, address, words);
+    }
+    if (!make_room(blocks, n)) {
+        return false;
     }
     return (slc_checked_add(blocks->raw->base, address, &at) &&
             slci_h5_raw_read(blocks->raw, at, blocks->data, n)) ||
@@ -104,7 +120,7 @@ bool slci_h5_blocks_read(slci_h5_blocks *blocks, int64_t address, int64_t n,
     if (!slci_h5_blocks_get(blocks, address, n)) {
         return false;
     }
-    if (n >= SUM_BYTES && memcmp(blocks->data, signature, 4) == 0) {
+    if (n >= SIGNATURE_BYTES && memcmp(blocks->data, signature, SIGNATURE_BYTES) == 0) {
         return true;
     }
     (void)snprintf(words, sizeof words, "no block %s, which is expected there", signature);
@@ -114,7 +130,7 @@ bool slci_h5_blocks_read(slci_h5_blocks *blocks, int64_t address, int64_t n,
 bool slci_h5_blocks_is_sum(slci_h5_blocks *blocks, int64_t address, int64_t n,
                            const unsigned char *sum) {
     char words[SLCI_H5_BLOCKS_WHY_BYTES / 2];
-    const uint32_t expected = (uint32_t)slci_h5_raw_number(sum, SUM_BYTES);
+    const uint32_t expected = (uint32_t)slci_h5_raw_number(sum, SLCI_H5_SUM_BYTES);
     const uint32_t found = slci_h5_lookup3(blocks->data, n);
     if (found == expected) {
         return true;
@@ -126,7 +142,8 @@ bool slci_h5_blocks_is_sum(slci_h5_blocks *blocks, int64_t address, int64_t n,
 }
 
 bool slci_h5_blocks_sum(slci_h5_blocks *blocks, int64_t address, int64_t n) {
-    return slci_h5_blocks_is_sum(blocks, address, n - SUM_BYTES, blocks->data + n - SUM_BYTES);
+    const int64_t summed = n - SLCI_H5_SUM_BYTES;
+    return slci_h5_blocks_is_sum(blocks, address, summed, blocks->data + summed);
 }
 
 static int compare(const void *a, const void *b) {

@@ -5,7 +5,8 @@
  *     slci_h5_blocks blocks = {.raw = &raw};
  *     is_sound = slci_h5_blocks_add(&blocks, &(slci_h5_block){.address = root, .bytes = n});
  *     for (int64_t k = 0; k < blocks.n && is_sound; k++) {
- *         ... slci_h5_blocks_read(&blocks, &blocks.list[k], "TREE") ...
+ *         const slci_h5_block block = blocks.list[k];
+ *         is_sound = slci_h5_blocks_read(&blocks, block.address, block.bytes, "TREE");
  *     }
  *     is_sound = is_sound && slci_h5_blocks_are_apart(&blocks);
  *     slci_h5_blocks_free(&blocks);
@@ -19,6 +20,9 @@
 #include "io/h5_raw.h"
 
 #define SLCI_H5_BLOCKS_WHY_BYTES 192
+
+/* Of a checksum. */
+#define SLCI_H5_SUM_BYTES INT64_C(4)
 
 typedef struct slci_h5_block {
     int64_t address, bytes; /* as the file counts them; bytes that it takes there */
@@ -42,14 +46,15 @@ typedef struct slci_h5_blocks {
 void slci_h5_blocks_clear(slci_h5_blocks *blocks);
 void slci_h5_blocks_free(slci_h5_blocks *blocks);
 
-/* Whether an address stands for none. */
-bool slci_h5_blocks_is_none(const slci_h5_blocks *blocks, const unsigned char *address);
+/* An address as it stands in a block or message; -1 where it stands for none, and INT64_MAX where it is
+ * larger than that. */
+int64_t slci_h5_blocks_address(const slci_h5_blocks *blocks, const unsigned char *bytes);
 
 /* One more. False where it is not in the file, or where together they are more than fit into it. */
 bool slci_h5_blocks_add(slci_h5_blocks *blocks, const slci_h5_block *block);
 
 /* Reads bytes [0, n) of a block, which begins with a signature of four letters. False where it does
- * not, or ends past the file. */
+ * not, ends past the file, or is larger than any that is sound. */
 bool slci_h5_blocks_read(slci_h5_blocks *blocks, int64_t address, int64_t n, const char *signature);
 
 /* The same without a signature. */

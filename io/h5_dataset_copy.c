@@ -185,46 +185,71 @@ static bool copy_chunk(void *context, const slci_h5_stored_chunk *chunk) {
     return is_ok;
 }
 
-static void clear_references(hid_t type, unsigned char *values, size_t n);
-
-static void clear_in_members(hid_t type, unsigned char *values, size_t n) {
-    const int n_members = H5Tget_nmembers(type);
-    const size_t bytes = H5Tget_size(type);
-    for (int k = 0; k < n_members; k++) {
-        const hid_t member = H5Tget_member_type(type, (unsigned)k);
-        const size_t offset = H5Tget_member_offset(type, (unsigned)k);
-        for (size_t i = 0; i < n && H5Tdetect_class(member, H5T_REFERENCE) > 0; i++) {
-            clear_references(member, values + i * bytes + offset, 1);
-        }
-        (void)H5Tclose(member);
-    }
+/* Closing would forget why something has failed. */
+static void close_type(hid_t type, bool is_ok) {
+    const hid_t reason = slci_h5_reason_keep(is_ok);
+    (void)H5Tclose(type);
+    slci_h5_reason_restore(reason);
 }
 
-static void clear_in_lists(hid_t element, unsigned char *values, size_t n) {
-    for (size_t i = 0; i < n; i++) {
+/* All are false where HDF5 fails, and references may be left. */
+static bool clear_references(hid_t type, unsigned char *values, size_t n);
+
+static bool clear_in_members(hid_t type, unsigned char *values, size_t n) {
+    const int n_members = H5Tget_nmembers(type);
+    const size_t bytes = H5Tget_size(type);
+    bool is_ok = n_members >= 0;
+    for (int k = 0; k < n_members && is_ok; k++) {
+        const hid_t member = H5Tget_member_type(type, (unsigned)k);
+        const htri_t has_any = member < 0 ? -1 : H5Tdetect_class(member, H5T_REFERENCE);
+        const size_t offset = H5Tget_member_offset(type, (unsigned)k);
+        is_ok = has_any >= 0;
+        for (size_t i = 0; i < n && has_any > 0 && is_ok; i++) {
+            is_ok = clear_references(member, values + i * bytes + offset, 1);
+        }
+        close_type(member, is_ok);
+    }
+    return is_ok;
+}
+
+static bool clear_in_lists(hid_t element, unsigned char *values, size_t n) {
+    const htri_t has_any = H5Tdetect_class(element, H5T_REFERENCE);
+    bool is_ok = has_any >= 0;
+    for (size_t i = 0; i < n && has_any > 0 && is_ok; i++) {
         hvl_t list;
         memcpy(&list, values + i * sizeof list, sizeof list);
-        if (list.p != NULL) {
-            clear_references(element, list.p, list.len);
-        }
+        is_ok = list.p == NULL || clear_references(element, list.p, list.len);
     }
+    return is_ok;
+}
+
+/* Elements [n] that have others within, of a type with one that they are made of. */
+static bool clear_inside(hid_t type, H5T_class_t class, unsigned char *values, size_t n) {
+    const hid_t inner = H5Tget_super(type);
+    const size_t inner_bytes = inner < 0 ? 0 : H5Tget_size(inner);
+    const bool is_ok =
+        inner_bytes > 0 &&
+        (class == H5T_ARRAY ? clear_references(inner, values, n * (H5Tget_size(type) / inner_bytes))
+                            : clear_in_lists(inner, values, n));
+    close_type(inner, is_ok);
+    return is_ok;
 }
 
 /* Elements [n] as they are in memory. Zeros lead nowhere. */
-static void clear_references(hid_t type, unsigned char *values, size_t n) {
+static bool clear_references(hid_t type, unsigned char *values, size_t n) {
     const H5T_class_t class = H5Tget_class(type);
-    const size_t bytes = H5Tget_size(type);
-    const hid_t inner = class == H5T_ARRAY || class == H5T_VLEN ? H5Tget_super(type) : -1;
-    if (class == H5T_REFERENCE) {
-        memset(values, 0, n * bytes);
-    } else if (class == H5T_COMPOUND) {
-        clear_in_members(type, values, n);
-    } else if (class == H5T_ARRAY) {
-        clear_references(inner, values, n * bytes / H5Tget_size(inner));
-    } else if (class == H5T_VLEN && H5Tdetect_class(inner, H5T_REFERENCE) > 0) {
-        clear_in_lists(inner, values, n);
+    switch (class) {
+    case H5T_REFERENCE:
+        memset(values, 0, n * H5Tget_size(type));
+        return true;
+    case H5T_COMPOUND:
+        return clear_in_members(type, values, n);
+    case H5T_ARRAY:
+    case H5T_VLEN:
+        return clear_inside(type, class, values, n);
+    default:
+        return class != H5T_NO_CLASS;
     }
-    (void)H5Tclose(inner);
 }
 
 static bool copy_piece(void *context, const slci_h5_region *piece) {
@@ -236,14 +261,13 @@ static bool copy_piece(void *context, const slci_h5_region *piece) {
         make_room(self, (size_t)n * H5Tget_size(self->type)) &&
         slci_h5_region_select(self->from, piece, &from) &&
         H5Dread(self->from, self->type, from.memory, from.file, H5P_DEFAULT, self->bytes) >= 0;
-    if (is_read && self->has_references) {
-        clear_references(self->type, self->bytes, (size_t)n);
-    }
+    const bool is_cleared =
+        is_read && (!self->has_references || clear_references(self->type, self->bytes, (size_t)n));
     const bool is_ok =
-        is_read && slci_h5_region_select(self->to, piece, &to) &&
+        is_cleared && slci_h5_region_select(self->to, piece, &to) &&
         H5Dwrite(self->to, self->type, to.memory, to.file, H5P_DEFAULT, self->bytes) >= 0;
-    slci_h5_reason_blame(is_read, self->from, "the elements");
-    slci_h5_reason_blame_output(is_ok || !is_read);
+    slci_h5_reason_blame(is_cleared, self->from, "the elements");
+    slci_h5_reason_blame_output(is_ok || !is_cleared);
     const hid_t reason = slci_h5_reason_keep(is_ok);
     if (is_read && self->is_variable) {
         (void)H5Dvlen_reclaim(self->type, from.memory, H5P_DEFAULT, self->bytes);

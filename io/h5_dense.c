@@ -21,10 +21,6 @@
 
 #include <string.h>
 
-#include "core/checked.h"
-
-#define SUM_BYTES 4
-
 /* Signature, version, and kind or filler. */
 #define HEAD_BYTES 6
 
@@ -57,7 +53,7 @@ static size_t bytes_of(uint64_t largest) {
 
 /* What nodes of each level can hold. */
 static bool measure(tree2 *tree) {
-    const int64_t room = tree->node_bytes - HEAD_BYTES - SUM_BYTES;
+    const int64_t room = tree->node_bytes - HEAD_BYTES - SLCI_H5_SUM_BYTES;
     uint64_t all = 0;
     for (int u = 0; u <= tree->depth; u++) {
         tree->pointer_bytes[u] = u == 0 ? 0
@@ -84,8 +80,8 @@ static bool measure(tree2 *tree) {
 
 static bool read_tree(tree2 *tree, int64_t address) {
     const size_t address_bytes = tree->blocks->raw->address_bytes;
-    const size_t n =
-        4 + 1 + 1 + 4 + 2 + 2 + 2 + address_bytes + 2 + tree->blocks->raw->length_bytes + SUM_BYTES;
+    const size_t n = 4 + 1 + 1 + 4 + 2 + 2 + 2 + address_bytes + 2 +
+                     tree->blocks->raw->length_bytes + SLCI_H5_SUM_BYTES;
     if (!slci_h5_blocks_read(tree->blocks, address, (int64_t)n, "BTHD") ||
         !slci_h5_blocks_sum(tree->blocks, address, (int64_t)n)) {
         return false;
@@ -98,12 +94,11 @@ static bool read_tree(tree2 *tree, int64_t address) {
     if (data[4] != 0 || tree->record_bytes < 1 || tree->depth >= MOST_LEVELS || !measure(tree)) {
         return slci_h5_blocks_fail(tree->blocks, address, impossible);
     }
-    const slci_h5_block root = {.address = slci_h5_raw_number(data + 16, address_bytes),
+    const slci_h5_block root = {.address = slci_h5_blocks_address(tree->blocks, data + 16),
                                 .bytes = tree->node_bytes,
                                 .n = slci_h5_raw_number(data + 16 + address_bytes, 2),
                                 .level = tree->depth};
-    return slci_h5_blocks_is_none(tree->blocks, data + 16) ||
-           slci_h5_blocks_add(tree->blocks, &root);
+    return root.address < 0 || slci_h5_blocks_add(tree->blocks, &root);
 }
 
 static bool look_at_node(const tree2 *tree, const slci_h5_block *node) {
@@ -111,7 +106,8 @@ static bool look_at_node(const tree2 *tree, const slci_h5_block *node) {
     const size_t address_bytes = blocks->raw->address_bytes;
     const int64_t pointer = tree->pointer_bytes[node->level];
     const int64_t records_end = HEAD_BYTES + node->n * tree->record_bytes;
-    const int64_t n = records_end + (node->level > 0 ? (node->n + 1) * pointer : 0) + SUM_BYTES;
+    const int64_t n =
+        records_end + (node->level > 0 ? (node->n + 1) * pointer : 0) + SLCI_H5_SUM_BYTES;
     if (node->n > tree->most[node->level]) {
         return slci_h5_blocks_fail(blocks, node->address, "more records than one has room for");
     }
@@ -187,7 +183,8 @@ static int64_t entry_bytes(const heap2 *heap, int row) {
 }
 
 static int64_t indirect_bytes(const heap2 *heap, int64_t n_rows) {
-    int64_t n = 5 + (int64_t)(heap->blocks->raw->address_bytes + heap->offset_bytes) + SUM_BYTES;
+    int64_t n =
+        5 + (int64_t)(heap->blocks->raw->address_bytes + heap->offset_bytes) + SLCI_H5_SUM_BYTES;
     for (int row = 0; row < n_rows; row++) {
         n += heap->width * entry_bytes(heap, row);
     }
@@ -202,9 +199,9 @@ static int64_t rows_of(const heap2 *heap, int bits) {
 /* Direct blocks are of no level here, indirect ones of level 1; n: rows of these. */
 static bool add_root(heap2 *heap, int64_t rows, const unsigned char *root) {
     const size_t address_bytes = heap->blocks->raw->address_bytes;
-    slci_h5_block block = {.address = slci_h5_raw_number(root, address_bytes),
+    slci_h5_block block = {.address = slci_h5_blocks_address(heap->blocks, root),
                            .bytes = INT64_C(1) << heap->first_bits};
-    if (slci_h5_blocks_is_none(heap->blocks, root)) {
+    if (block.address < 0) {
         return true;
     }
     if (rows > 0) {
@@ -232,7 +229,7 @@ static heap2_places places_in(const slci_h5_raw *raw) {
     at.root = at.bits + 4;
     at.rows = at.root + addresses;
     at.filtered = at.rows + 2;
-    at.end = at.filtered + SUM_BYTES;
+    at.end = at.filtered + SLCI_H5_SUM_BYTES;
     return at;
 }
 
@@ -265,9 +262,7 @@ static bool read_heap(heap2 *heap, int64_t *huge_tree) {
         heap->offset_bits < heap->most_bits || rows > rows_of(heap, heap->offset_bits)) {
         return slci_h5_blocks_fail(blocks, heap->address, impossible);
     }
-    *huge_tree = slci_h5_blocks_is_none(blocks, data + at.huge)
-                     ? -1
-                     : slci_h5_raw_number(data + at.huge, blocks->raw->address_bytes);
+    *huge_tree = slci_h5_blocks_address(blocks, data + at.huge);
     return add_root(heap, rows, data + at.root);
 }
 
@@ -285,11 +280,11 @@ static const char of_another[] = "a block of another heap";
 static bool look_at_direct(const heap2 *heap, const slci_h5_block *block) {
     slci_h5_blocks *blocks = heap->blocks;
     const size_t head = 5 + blocks->raw->address_bytes + heap->offset_bytes;
-    unsigned char stored[SUM_BYTES];
+    unsigned char stored[SLCI_H5_SUM_BYTES];
     if (heap->is_filtered) {
         return true; /* what is stored is not what it says once it is decoded */
     }
-    if (block->bytes < (int64_t)head + SUM_BYTES) {
+    if (block->bytes < (int64_t)head + SLCI_H5_SUM_BYTES) {
         return slci_h5_blocks_fail(blocks, block->address, impossible);
     }
     if (!slci_h5_blocks_read(blocks, block->address, block->bytes, "FHDB")) {
@@ -298,8 +293,8 @@ static bool look_at_direct(const heap2 *heap, const slci_h5_block *block) {
     if (!is_of_heap(heap, block)) {
         return slci_h5_blocks_fail(blocks, block->address, of_another);
     }
-    memcpy(stored, blocks->data + head, SUM_BYTES);
-    memset(blocks->data + head, 0, SUM_BYTES);
+    memcpy(stored, blocks->data + head, SLCI_H5_SUM_BYTES);
+    memset(blocks->data + head, 0, SLCI_H5_SUM_BYTES);
     return !heap->has_sums || slci_h5_blocks_is_sum(blocks, block->address, block->bytes, stored);
 }
 
@@ -320,7 +315,7 @@ static bool look_at_indirect(const heap2 *heap, const slci_h5_block *block) {
         const int bits = row_bits(heap, row);
         for (int64_t k = 0; k < heap->width; k++, at += entry_bytes(heap, row)) {
             const unsigned char *to = blocks->data + at;
-            slci_h5_block child = {.address = slci_h5_raw_number(to, address_bytes),
+            slci_h5_block child = {.address = slci_h5_blocks_address(blocks, to),
                                    .bytes = INT64_C(1) << bits,
                                    .offset = offset,
                                    .level = is_direct ? 0 : 1};
@@ -330,7 +325,7 @@ static bool look_at_indirect(const heap2 *heap, const slci_h5_block *block) {
             } else if (heap->is_filtered) {
                 child.bytes = slci_h5_raw_number(to + address_bytes, blocks->raw->length_bytes);
             }
-            if (!slci_h5_blocks_is_none(blocks, to) && !slci_h5_blocks_add(blocks, &child)) {
+            if (child.address >= 0 && !slci_h5_blocks_add(blocks, &child)) {
                 return false;
             }
             offset += UINT64_C(1) << bits;
@@ -366,7 +361,7 @@ bool slci_h5_shared_tables_check(slci_h5_blocks *blocks, int64_t address, int n)
     enum { MOST_TABLES = 8, HEAD = 4, BEFORE = 14 }; /* as many as HDF5 has */
     const size_t address_bytes = blocks->raw->address_bytes;
     const size_t table_bytes = BEFORE + 2 * address_bytes;
-    const int64_t bytes = HEAD + n * (int64_t)table_bytes + SUM_BYTES;
+    const int64_t bytes = HEAD + n * (int64_t)table_bytes + SLCI_H5_SUM_BYTES;
     int64_t found[MOST_TABLES][2];
     int kinds[MOST_TABLES];
     if (n > MOST_TABLES) {
@@ -380,9 +375,8 @@ bool slci_h5_shared_tables_check(slci_h5_blocks *blocks, int64_t address, int n)
         const unsigned char *table = blocks->data + HEAD + (size_t)k * table_bytes;
         kinds[k] = table[1];
         for (int part = 0; part < 2; part++) {
-            const unsigned char *to = table + BEFORE + (size_t)part * address_bytes;
             found[k][part] =
-                slci_h5_blocks_is_none(blocks, to) ? -1 : slci_h5_raw_number(to, address_bytes);
+                slci_h5_blocks_address(blocks, table + BEFORE + (size_t)part * address_bytes);
         }
     }
     bool is_sound = true;

@@ -38,7 +38,7 @@ static void finish(uint32_t w[3]) {
 
 static void take_in(uint32_t w[3], const unsigned char bytes[STEP_BYTES]) {
     for (int k = 0; k < 3; k++) {
-        w[k] += word_at(bytes + 4 * k);
+        w[k] += word_at(bytes + (size_t)k * 4);
     }
 }
 

@@ -32,11 +32,10 @@
 
 #define PREFIX_BYTES 16
 #define MESSAGE_HEAD_BYTES 8
-#define SUM_BYTES 4
 #define MOST_MESSAGE_BYTES 65536
 #define MOST_MESSAGES 65535
 
-/* In this form all are filled up to as many. */
+/* In the older form all are filled up to as many; in the newer one some that lead on are shorter. */
 #define LEAST_MESSAGE_BYTES 8
 
 /* Of so many different types with a name that an object uses each is looked at. */
@@ -76,6 +75,7 @@ typedef struct header_check {
     unsigned char data[MOST_MESSAGE_BYTES]; /* of a message */
     block blocks[MOST_BLOCKS];
     int n_blocks, n_messages, n_named;
+    uint32_t seen;             /* a bit for each kind of message that leads to structures */
     int64_t named[MOST_NAMED]; /* addresses of types that have a name */
     const char *why;           /* NULL: nothing is wrong */
 } header_check;
@@ -89,6 +89,7 @@ static const char damaged_share[] = "shares a part that is not there";
 static const char damaged_chunk[] = "describes chunks of no extent";
 static const char too_short[] = "has a part that is too short";
 static const char too_many[] = "has more parts than any has";
+static const char twice[] = "has a part twice that is there once";
 
 static bool read_at(header_check *check, int64_t address, void *bytes, int64_t n) {
     int64_t at = 0;
@@ -141,30 +142,23 @@ static void look_at_shared(header_check *check, int kind, const unsigned char *b
     }
 }
 
-/* n_addresses at byte `at` of a message of n bytes; those that are not there HDF5 misses too. */
+/* The address at byte `at` of a message of n bytes; -1 where there is none. */
+static int64_t address_at(const header_check *check, size_t at, size_t n) {
+    return at + check->raw.address_bytes > n
+               ? -1
+               : slci_h5_blocks_address(&check->structure, check->data + at);
+}
+
+/* n_addresses from there on; those that are not there HDF5 misses too. */
 static void look_at_addresses(header_check *check, size_t at, int n_addresses, size_t n) {
-    const size_t address_bytes = check->raw.address_bytes;
-    for (int k = 0; k < n_addresses && at + address_bytes <= n; k++, at += address_bytes) {
-        bool is_none = true;
-        for (size_t b = 0; b < address_bytes; b++) {
-            is_none = is_none && check->data[at + b] == 0xFF;
-        }
-        if (!is_none &&
-            slci_h5_raw_number(check->data + at, address_bytes) > check->raw.file_bytes) {
+    for (int k = 0; k < n_addresses; k++, at += check->raw.address_bytes) {
+        if (address_at(check, at, n) > check->raw.file_bytes) {
             check->why = damaged_address;
         }
     }
 }
 
 /* ---- structures that messages lead to --------------------------------------------------------- */
-
-/* The address at byte `at` of a message; -1 where there is none. */
-static int64_t address_at(const header_check *check, size_t at, size_t n) {
-    return at + check->raw.address_bytes > n ||
-                   slci_h5_blocks_is_none(&check->structure, check->data + at)
-               ? -1
-               : slci_h5_raw_number(check->data + at, check->raw.address_bytes);
-}
 
 static void note_structure(header_check *check, bool is_sound, const char *part) {
     if (!is_sound && check->why == NULL) {
@@ -367,9 +361,31 @@ static void look_at_continuation(header_check *check, size_t n) {
     }
 }
 
+/* Whether messages of a kind lead to structures, and are looked at in headers of either form. */
+static bool has_structure(int kind) {
+    return kind == KIND_LINK_INFO || kind == KIND_ATTRIBUTE_INFO || kind == KIND_LAYOUT ||
+           kind == KIND_CONTINUATION || kind == KIND_GROUP || kind == KIND_TABLES;
+}
+
+/* Whether a message is not one more of a kind that a header has once: many that all lead to one large
+ * structure would have it gone through as often. */
+static bool is_first(header_check *check, int kind) {
+    const uint32_t bit = has_structure(kind) && kind != KIND_CONTINUATION ? UINT32_C(1) << kind : 0;
+    const bool is_seen = (check->seen & bit) != 0;
+    check->seen |= bit;
+    return !is_seen;
+}
+
 static void look_at_message(header_check *check, int kind, size_t n) {
-    if (n < LEAST_MESSAGE_BYTES) {
+    if (n < LEAST_MESSAGE_BYTES && !check->is_new) {
         check->why = kind == KIND_LINK || kind == KIND_TYPE ? too_short : check->why;
+        return;
+    }
+    if (n < LEAST_MESSAGE_BYTES) {
+        memset(check->data + n, 0, LEAST_MESSAGE_BYTES - n);
+    }
+    if (!is_first(check, kind)) {
+        check->why = twice;
         return;
     }
     switch (kind) {
@@ -406,12 +422,6 @@ static void look_at_message(header_check *check, int kind, size_t n) {
     default:
         break;
     }
-}
-
-/* Whether messages of a kind lead to structures, and are looked at in headers of either form. */
-static bool has_structure(int kind) {
-    return kind == KIND_LINK_INFO || kind == KIND_ATTRIBUTE_INFO || kind == KIND_LAYOUT ||
-           kind == KIND_CONTINUATION || kind == KIND_GROUP || kind == KIND_TABLES;
 }
 
 /* What stands before a message. */
@@ -460,10 +470,10 @@ static void look_at_block(header_check *check, const block *self) {
 
 /* The checksum of a block of the newer form; the block itself becomes what is between. */
 static void look_at_sum(header_check *check, int64_t address, int64_t n, const char *signature) {
-    const bool is_sound = n >= 2 * SUM_BYTES &&
+    const bool is_sound = n >= 2 * SLCI_H5_SUM_BYTES &&
                           slci_h5_blocks_read(&check->structure, address, n, signature) &&
                           slci_h5_blocks_sum(&check->structure, address, n);
-    note_structure(check, is_sound, "description");
+    note_structure(check, is_sound, "blocks of the header");
 }
 
 /* What comes first in a header of the newer form. */
@@ -480,13 +490,14 @@ static void begin_new(header_check *check, int64_t address) {
     int64_t bytes = 0;
     if (head[4] != 2 || !read_at(check, address, head, before + size_bytes) ||
         !slc_checked_add(slci_h5_raw_number(head + before, (size_t)size_bytes),
-                         before + size_bytes + SUM_BYTES, &bytes)) {
+                         before + size_bytes + SLCI_H5_SUM_BYTES, &bytes)) {
         return;
     }
     check->is_new = true;
     check->head_bytes = (flags & HAS_ORDER) != 0 ? 6 : 4;
     look_at_sum(check, address, bytes, "OHDR");
-    add_block(check, address + before + size_bytes, bytes - before - size_bytes - SUM_BYTES);
+    add_block(check, address + before + size_bytes,
+              bytes - before - size_bytes - SLCI_H5_SUM_BYTES);
 }
 
 static void begin_old(header_check *check, int64_t address, const unsigned char *prefix) {
@@ -499,6 +510,7 @@ static void look_at_header(header_check *check, int64_t address) {
     unsigned char prefix[PREFIX_BYTES];
     check->n_blocks = 0;
     check->n_messages = 0;
+    check->seen = 0;
     if (!read_at(check, address, prefix, sizeof prefix)) {
         return;
     }
@@ -511,8 +523,8 @@ static void look_at_header(header_check *check, int64_t address) {
         block self = check->blocks[k];
         if (check->is_new && k > 0) {
             look_at_sum(check, self.address, self.bytes, "OCHK");
-            self.address += SUM_BYTES;
-            self.bytes -= 2 * SUM_BYTES;
+            self.address += SLCI_H5_SUM_BYTES;
+            self.bytes -= 2 * SLCI_H5_SUM_BYTES;
         }
         if (check->why == NULL && self.address <= check->raw.file_bytes) {
             look_at_block(check, &self);

@@ -182,14 +182,17 @@ static slc_status check_virtual_source(slci_h5_dataset *dataset, hid_t propertie
                         dataset->path, dataset->name, (int)index);
     }
     const hid_t file = open_virtual_file(dataset, file_name);
-    const bool is_sound = file >= 0 && slci_h5_object_check(file, set_name);
+    const bool is_absent = file >= 0 && slci_h5_object_check_way(file, set_name) &&
+                           H5Oexists_by_name(file, set_name, H5P_DEFAULT) <= 0;
+    const bool is_sound = file >= 0 && !is_absent && slci_h5_object_check(file, set_name);
     const hid_t source = is_sound ? H5Dopen2(file, set_name, H5P_DEFAULT) : -1;
     const hid_t source_properties = source < 0 ? -1 : H5Dget_create_plist(source);
     slc_status status = SLC_OK;
     if (source_properties < 0) {
-        status = SLC_FAIL(SLC_ERROR_INPUT,
-                          "%s: virtual dataset %s needs %s in the file %s, which cannot be opened",
-                          dataset->path, dataset->name, set_name, file_name);
+        status =
+            SLC_FAIL(SLC_ERROR_INPUT, "%s: virtual dataset %s needs %s in the file %s, which %s",
+                     dataset->path, dataset->name, set_name, file_name,
+                     is_absent ? "has no such dataset" : "cannot be opened");
     } else if (H5Pget_layout(source_properties) == H5D_VIRTUAL) {
         status = SLC_FAIL(SLC_ERROR_UNSUPPORTED,
                           "%s: virtual dataset %s has a virtual source (%s in %s): not supported",

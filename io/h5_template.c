@@ -91,28 +91,71 @@ slc_status slci_h5_template_filter(const char *path, const char *dataset, slc_h5
     return SLC_OK;
 }
 
-/* Whether the chunks go through the same filters, whatever their levels. */
-static bool has_same_filters(const slci_chunk_pipeline *a, const slci_chunk_pipeline *b) {
-    bool is_same = a->n_filters == b->n_filters && a->n_filters <= SLCI_CHUNK_MAX_FILTERS;
-    for (int k = 0; k < a->n_filters && is_same; k++) {
-        is_same = a->filter[k].id == b->filter[k].id;
+/* The place of the level among a filter's values; negative: it has none. */
+static int level_place(const slci_chunk_filter *filter) {
+    const bool is_stream = filter->id == SLCI_FILTER_DEFLATE || filter->id == SLCI_FILTER_ZSTD;
+    const bool has_zstd = filter->id == SLCI_FILTER_BITSHUFFLE &&
+                          filter->values[SLCI_BITSHUFFLE_MODE] == SLCI_BITSHUFFLE_ZSTD;
+    return is_stream ? 0 : has_zstd ? SLCI_BITSHUFFLE_MODE + 1 : -1;
+}
+
+/* Whether a filter is the same one, at the same level or a lower one. */
+static bool is_no_better(const slci_chunk_filter *wanted, const slci_chunk_filter *found) {
+    const int mode = SLCI_BITSHUFFLE_MODE;
+    const int level = level_place(wanted);
+    const bool has_same_mode =
+        wanted->id != SLCI_FILTER_BITSHUFFLE ||
+        (found->n_values > mode && found->values[mode] == wanted->values[mode]);
+    const bool has_no_higher =
+        level < 0 || (found->n_values > level &&
+                      (int32_t)wanted->values[level] <= (int32_t)found->values[level]);
+    return wanted->id == found->id && has_same_mode && has_no_higher;
+}
+
+static bool are_no_better(const slci_chunk_pipeline *wanted, const slci_chunk_pipeline *found) {
+    bool is_same =
+        wanted->n_filters == found->n_filters && wanted->n_filters <= SLCI_CHUNK_MAX_FILTERS;
+    for (int k = 0; k < wanted->n_filters && is_same; k++) {
+        is_same = is_no_better(&wanted->filter[k], &found->filter[k]);
     }
     return is_same;
 }
 
-/* What n_taken of its elements take, as far as all take alike; negative where HDF5 fails. */
-static int64_t stored_bytes(hid_t set, const slci_chunk_pipeline *wanted, int64_t n_taken) {
+/* Whether the output has the same shape and chunks, and each dimension is that of the template. */
+static bool has_same_chunks(hid_t list, hid_t space, const slc_h5_array_output *output) {
+    hsize_t shape[H5S_MAX_RANK] = {0};
+    hsize_t chunk[H5S_MAX_RANK] = {0};
+    unsigned options = 0; /* chunks at the edges may skip the filters */
+    const int rank = output->layout.rank;
+    bool is_same = H5Sget_simple_extent_ndims(space) == rank &&
+                   H5Sget_simple_extent_dims(space, shape, NULL) == rank &&
+                   H5Pget_layout(list) == H5D_CHUNKED &&
+                   H5Pget_chunk(list, H5S_MAX_RANK, chunk) == rank &&
+                   H5Pget_chunk_opts(list, &options) >= 0 && options == 0;
+    for (int d = 0; d < rank && is_same; d++) {
+        const slc_h5_array_origin *origin = &output->origin[d];
+        is_same = origin->dim == d + 1 && origin->first == 0 && origin->step == 1 &&
+                  shape[d] == (hsize_t)output->layout.shape[d] &&
+                  chunk[d] == (hsize_t)output->chunk[d];
+    }
+    return is_same;
+}
+
+/* Negative where HDF5 fails. */
+static int64_t stored_bytes(hid_t set, const slc_h5_array_output *output) {
     slci_chunk_pipeline found = {0};
+    const slci_chunk_pipeline wanted = slci_h5_output_pipeline(output);
     const hid_t space = H5Dget_space(set);
-    const hssize_t n = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
-    const bool is_read = n >= 0 && read_pipeline(set, &found);
+    const hid_t list = space < 0 ? -1 : H5Dget_create_plist(set);
+    const bool is_read = list >= 0 && read_pipeline(set, &found);
+    const bool is_same =
+        is_read && are_no_better(&wanted, &found) && has_same_chunks(list, space, output);
+    (void)H5Pclose(list);
     (void)H5Sclose(space);
     if (!is_read) {
         return -1;
     }
-    return n > 0 && n_taken <= n && has_same_filters(&found, wanted)
-               ? (int64_t)((double)H5Dget_storage_size(set) * (double)n_taken / (double)n)
-               : 0;
+    return is_same ? (int64_t)H5Dget_storage_size(set) : 0;
 }
 
 slc_status slci_h5_template_stored(const slc_h5_array_output *output, int64_t *out) {
@@ -122,11 +165,8 @@ slc_status slci_h5_template_stored(const slc_h5_array_output *output, int64_t *o
     if (output->template_path == NULL || !output->keeps_type || !slc_h5_array_is_filtered(output)) {
         return SLC_OK;
     }
-    const slci_chunk_pipeline wanted = slci_h5_output_pipeline(output);
-    const int64_t n_taken =
-        slc_layout_bytes(&output->layout) / slc_dtype_bytes(output->layout.dtype);
     SLC_TRY(open_template(output->template_path, output->template_dataset, &file, &set));
-    const int64_t bytes = stored_bytes(set, &wanted, n_taken);
+    const int64_t bytes = stored_bytes(set, output);
     close_template(file, set);
     if (bytes < 0) {
         return SLC_FAIL(SLC_ERROR_INPUT, "%s: the form of dataset %s cannot be read",
@@ -142,7 +182,12 @@ slc_status slci_h5_template_type(const slc_h5_array_output *output, slci_h5_id *
     hid_t set = -1;
     SLC_TRY(open_template(output->template_path, output->template_dataset, &file, &set));
     const hid_t type = slci_h5_detached_type(H5Dget_type(set));
+    const bool lacks_memory = type < 0 && slci_h5_lacks_memory();
     close_template(file, set);
+    if (lacks_memory) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory to read the type of dataset %s",
+                        output->template_path, output->template_dataset);
+    }
     if (type < 0) {
         return SLC_FAIL(SLC_ERROR_INPUT, "%s: the type of dataset %s cannot be read",
                         output->template_path, output->template_dataset);
@@ -265,6 +310,16 @@ slc_status slci_h5_template_fill(const slc_h5_array_output *output, slci_h5_id t
 }
 
 /* ---- all else --------------------------------------------------------------------------------- */
+
+slc_status slci_h5_template_exclude(const slc_h5_array_output *output) {
+    slci_h5_id file = 0;
+    hid_t set = -1;
+    SLC_TRY(open_template(output->template_path, output->template_dataset, &file, &set));
+    const slc_status status = slci_h5_files_exclude((slci_h5_id)set, output->template_path,
+                                                    output->template_dataset, output->path);
+    close_template(file, set);
+    return status;
+}
 
 slc_status slci_h5_template_element(const slc_h5_array_output *output, slci_element *out) {
     slci_h5_id type = 0;

@@ -16,6 +16,7 @@
 
 #include "core/checked.h"
 #include "core/fixed.h"
+#include "core/units.h"
 #include "kernels/direct_internal.h"
 #include "kernels/direct_tile.h"
 
@@ -198,6 +199,18 @@ static double phase_rounding(const slc_direct_request *request) {
     return 6.283185307179586 * DOUBLE_ROUNDING * turns;
 }
 
+/* A positive number in six digits that, read back, are not below it. */
+static void format_up(double value, char *text) {
+    double read_back = 0.0;
+    slci_format_number(value, 6, text);
+    if (slci_parse_number(text, &read_back) == SLC_OK && read_back < value) {
+        /* The number is at most half a unit of the sixth digit above the text: a little more than
+         * that half makes it nearest to the next one. */
+        const double unit = pow(10.0, floor(log10(value)) - 5.0);
+        slci_format_number(value + 0.6 * unit, 6, text);
+    }
+}
+
 static slc_status check_request(const slc_direct_request *request) {
     const slc_direct_geometry *geometry = &request->geometry;
     if (geometry->nx < 1 || geometry->ny < 1 || request->n_channels < 1) {
@@ -223,12 +236,16 @@ static slc_status check_request(const slc_direct_request *request) {
     const double smallest = fmax(is_cuda ? CUDA_EPSILON : HOST_EPSILON,
                                  phases + (is_cuda ? SINE_ROUNDING : HOST_ROUNDING));
     if (!(request->epsilon >= smallest && request->epsilon < 1.0)) {
+        char asked[SLCI_TEXT_BYTES];
+        char least[SLCI_TEXT_BYTES];
+        slci_format_shortest(request->epsilon, asked);
+        format_up(smallest, least);
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "epsilon %g: the direct method on this device promises %g to below 1 (%.1e "
+                        "epsilon %s: the direct method on this device promises %s to below 1 (%.1e "
                         "of it for phases in double precision, of baselines up to %g wavelengths); "
-                        "the smallest that works is %g",
-                        request->epsilon, smallest, phases,
-                        fmax(request->survey.max_u, request->survey.max_v), smallest);
+                        "the smallest that works is %s",
+                        asked, least, phases, fmax(request->survey.max_u, request->survey.max_v),
+                        least);
     }
     return SLC_OK;
 }

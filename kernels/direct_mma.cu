@@ -110,8 +110,8 @@
  * together. (Adding to the image takes 8 % of the time with three products and 14 % with one: 26.4 and
  * 51.7 without it, where 24.5 and 45.2 were with it.) Its lines fetched into the second level of caches
  * when a run begins: 25.6, where 26.0 were without; three stages before its end: 24.7; and 16 pixels a
- * thread on their way instead of 8 besides: 22.7. Two or four tiles that share their columns, each making a part, through the shared
- * memory of a cluster's blocks: 23.8 and 20.4 by remote stores with a barrier of the cluster a
+ * thread on their way instead of 8 besides: 22.7. Two or four tiles that share their columns, each
+ * making a part, through the shared memory of a cluster's blocks: 23.8 and 20.4 by remote stores with a barrier of the cluster a
  * stage, where 25.2 were without. By bulk copies behind barriers in shared memory, in a draft that
  * took 16 % and 25 % fewer instructions but whose sums were not right yet: 24.5 and 24.0, where
  * 24.5 were without. Four more warps that prepare samples and make all columns, beside the eight

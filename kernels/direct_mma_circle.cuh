@@ -112,8 +112,8 @@ static __device__ __forceinline__ void slci_mma_circles(const uint32_t *turn, fl
 #define SLCI_MMA_WHOLE 12582912.0f
 #define SLCI_MMA_WHOLE_BITS 0x4b400000u
 
-/* w times the curve of a line (slci_mma_lines_of), in 2^-32 turns. A product of integers takes five times
- * as long as one in single precision, and ten times while the tensor cores are at work. */
+/* w times the curve of a line (slci_mma_lines_of), in 2^-32 turns. A product of integers takes five
+ * times as long as one in single precision, and ten times while the tensor cores are at work. */
 template <class PLAN>
 static __device__ __forceinline__ uint32_t slci_mma_curve_turn(int w, float w_plain, int curve,
                                                                uint32_t curve_unit) {

@@ -30,9 +30,9 @@
 #define SLCI_MMA_SHORT_BYTES 65536
 #define SLCI_MMA_LONG_BYTES 232448
 
-/* Samples of a stage. 32 of split operands are four additions to the sum of the large products, which is
- * what the error allows before the sum moves; of one product there may be twice as many. More terms have
- * as many as shared memory holds two stages of. */
+/* Samples of a stage. 32 of split operands are four additions to the sum of the large products, which
+ * is what the error allows before the sum moves; of one product there may be twice as many. More terms
+ * have as many as shared memory holds two stages of. */
 static constexpr int slci_mma_stage(int products, int terms) {
     return products == 1 ? (terms < 2 ? 64 : 32) : terms < 3 ? 32 : 16;
 }

@@ -108,8 +108,8 @@ static __device__ __forceinline__ void slci_mma_phase(const slci_mma_shared *sha
     out->w_plain = (float)w;
 }
 
-/* Turns what was fetched into samples for rows and columns; those past the run's end have no amplitude. The
- * imaginary part, of blocks with z = 1, is the real part of -i V. */
+/* Turns what was fetched into samples for rows and columns; those past the run's end have no amplitude.
+ * The imaginary part, of blocks with z = 1, is the real part of -i V. */
 template <class PLAN>
 static __device__ inline void slci_mma_prepare(const slci_direct_cuda_arguments *a,
                                                const slci_mma_shared *shared,

@@ -104,16 +104,31 @@ bool slci_block_peek(int fd, int *kind) {
     return true;
 }
 
+/* A file of which nothing says that it is ours: replacing it is refused, so that is no advice. */
+static slc_status fail_foreign(const char *name) {
+    return SLC_FAIL(
+        SLC_ERROR_INPUT,
+        "%s is no checkpoint of Sluice, or is damaged at its beginning; " SLCI_NAME_ANOTHER
+        ", or remove that one to start the run again",
+        name);
+}
+
+/* Whether the file has fewer bytes than a header, and not ours. An empty one may be replaced. */
+static bool is_short_and_foreign(const slci_block_reader *reader) {
+    int kind = 0;
+    return reader->end > 0 && reader->end < (int64_t)sizeof(block_header) &&
+           !slci_block_peek(reader->fd, &kind);
+}
+
 slc_status slci_block_next(slci_block_reader *reader, int *kind, int64_t *n_bytes) {
     const int64_t begin = reader->at;
     block_header header = {0};
+    if (begin == 0 && is_short_and_foreign(reader)) {
+        return fail_foreign(reader->name);
+    }
     SLC_TRY(read_next(reader, &header, (int64_t)sizeof header));
     if (header.magic != BLOCK_MAGIC && begin == 0) {
-        return SLC_FAIL(
-            SLC_ERROR_INPUT,
-            "%s is no checkpoint of Sluice, or is damaged at its beginning; " SLCI_NAME_ANOTHER
-            ", or remove that one to start the run again",
-            reader->name);
+        return fail_foreign(reader->name);
     }
     if (header.magic != BLOCK_MAGIC || header.sum != header_sum(&header) ||
         header.number != reader->n_blocks) {

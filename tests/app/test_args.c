@@ -86,6 +86,21 @@ static void the_last_value_counts(void **state) {
     assert_int_equal(t.bytes, 2048);
 }
 
+static void a_second_place_for_the_only_result_is_refused(void **state) {
+    (void)state;
+    static const slci_arg one[] = {
+        {"output", 'o', "FILE", "a file", offsetof(target, name), slci_arg_text, NULL},
+    };
+    target t = {.name = NULL};
+    const slci_arg_table tables[] = {{one, (int)TEST_COUNT(one), &t}};
+    slci_words operands = {operand_words, 0};
+    char *const twice[] = {"-o", "f1", "--output=f2"};
+    TEST_FAILS(slci_args_parse("prog", tables, 1, 3, twice, &operands), SLC_ERROR_ARGUMENT,
+               "--output was given twice, the second time with 'f2'; prog writes one result");
+    TEST_OK(slci_args_parse("prog", tables, 1, 2, twice, &operands));
+    assert_string_equal(t.name, "f1");
+}
+
 static void two_dashes_end_the_options(void **state) {
     (void)state;
     target t;
@@ -190,6 +205,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_every_spelling),
         cmocka_unit_test(the_last_value_counts),
+        cmocka_unit_test(a_second_place_for_the_only_result_is_refused),
         cmocka_unit_test(two_dashes_end_the_options),
         cmocka_unit_test(a_size_takes_one_or_two_words),
         cmocka_unit_test(refusals_name_the_option),

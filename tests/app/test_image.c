@@ -184,8 +184,12 @@ static void an_empty_selection_is_named(void **state) {
     test_picture_init(&p, "cases/base.uvh5", 16, 16, 0.002);
     p.options.vis.uv_min_wavelengths = 1e9;
     p.options.vis.uv_max_wavelengths = 2e9;
-    TEST_FAILS(test_picture_run(&p), SLC_ERROR_INPUT,
-               "selection leaves no visibilities: of 0 row x channel x polarisation looked at");
+    TEST_FAILS(
+        test_picture_run(&p), SLC_ERROR_INPUT,
+        "--uv-range 1000000000:2000000000 leaves no visibilities: the baselines are 50.0346 to "
+        "284.505 wavelengths long");
+    p.options.vis.uv_max_wavelengths = 0;
+    TEST_FAILS(test_picture_run(&p), SLC_ERROR_INPUT, "--uv-range 1000000000: leaves no");
     free(p.image);
 }
 

@@ -37,6 +37,10 @@ refuses 2 'no input file' image
 refuses 2 'no output file' image nothing.uvh5
 refuses 2 'no file given' info
 refuses 2 'no output file' simulate
+for job in 'repack a.h5:/d' 'transpose a.h5:/d' 'gather a.h5:/d --index a.h5:/i' 'predict a.uvh5' simulate; do
+    read -ra words <<<"$job"
+    refuses 2 '-o was given twice' "${words[@]}" -o b.h5:/d -o c.h5:/d
+done
 refuses 2 'takes no input file' simulate -o y.uvh5 extra
 image 2 'no option --sizee; did you mean --size' --sizee 4
 image 2 'no option --vrm; did you mean --vram' --vrm=4

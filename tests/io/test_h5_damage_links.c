@@ -1,7 +1,7 @@
 /* Files with many links, attributes and chunks, in HDF5's older and newer form, with one byte of them
- * changed: opening, reading and copying ends in a status, and neither in a crash nor never. The copy of
- * a sound one is whole. Each damage is looked at in a process of its own, since what HDF5 does with
- * some of them cannot be outlived. */
+ * changed: opening, reading and copying ends in a status, and neither in a crash nor never. What is
+ * read of a sound one, and its copy, are whole. Each damage is looked at in a process of its own, since
+ * what HDF5 does with some of them cannot be outlived. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,12 +29,13 @@ static const char *const form_names[] = {"older", "newer", "shared messages"};
 
 /* ---- the file --------------------------------------------------------------------------------- */
 
-static hid_t file_of(const char *path, file_form form) {
+static hid_t file_of(const char *path, file_form form, size_t address_bytes, size_t length_bytes) {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     const hid_t list = H5Pcreate(H5P_FILE_CREATE);
     if (form != OLDER) {
         assert_true(H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0);
     }
+    assert_true(H5Pset_sizes(list, address_bytes, length_bytes) >= 0);
     if (form == SHARED) {
         assert_true(H5Pset_shared_mesg_nindexes(list, 1) >= 0);
         assert_true(H5Pset_shared_mesg_index(list, 0, H5O_SHMESG_ALL_FLAG, 16) >= 0);
@@ -87,7 +88,7 @@ static void put_attribute(hid_t object, int k, hsize_t n) {
 
 /* The large one does not fit among the others. */
 static void make_file(const char *path, file_form form) {
-    const hid_t file = file_of(path, form);
+    const hid_t file = file_of(path, form, 8, 8);
     const hid_t group = group_of(file, form);
     put_data(group);
     for (int k = 0; k < N_LINKS; k++) {
@@ -106,19 +107,51 @@ static void make_file(const char *path, file_form form) {
 
 /* ---- what is done with it --------------------------------------------------------------------- */
 
-static slc_status read_all(const char *path) {
+/* *is_whole: all elements were read, and are what was put there. */
+static slc_status read_all(const char *path, bool *is_whole) {
     const slc_h5_array_options options = {.path = path, .dataset = "/g/link number 1"};
     const slc_box box = {.rank = 2, .extent = {ROWS, COLUMNS}};
-    int64_t values[ROWS * COLUMNS]; /* of no more bytes than any type that is expected */
+    int64_t values[ROWS * COLUMNS]; /* room for any type that is expected */
     void *const dst[] = {values};
     slc_source *source = NULL;
+    *is_whole = false;
     SLC_TRY(slc_h5_array_open(&options, &source));
     const slc_layout *found = &source->fields[0];
     const bool is_same = found->rank == 2 && found->shape[0] == ROWS &&
                          found->shape[1] == COLUMNS && slc_dtype_bytes(found->dtype) <= 8;
+    *is_whole = is_same && found->dtype == SLC_I32;
     const slc_status status = is_same ? slc_source_read(source, &box, dst) : SLC_OK;
+    for (int k = 0; k < ROWS * COLUMNS && status == SLC_OK && *is_whole; k++) {
+        int32_t value;
+        memcpy(&value, (const unsigned char *)values + (size_t)k * sizeof value, sizeof value);
+        *is_whole = value == k;
+    }
     slc_source_destroy(source);
     return status;
+}
+
+static void expect_whole(const char *path) {
+    bool is_whole = false;
+    TEST_OK(read_all(path, &is_whole));
+    assert_true(is_whole);
+}
+
+static void expect_refused(const char *path, const char *words) {
+    bool is_whole = false;
+    TEST_FAILS(read_all(path, &is_whole), SLC_ERROR_INPUT, words);
+}
+
+/* As make_file makes it. */
+static void expect_copy(const char *path) {
+    H5G_info_t links;
+    H5O_info_t object;
+    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    assert_true(file >= 0 && H5Gget_info_by_name(file, "/g", &links, H5P_DEFAULT) >= 0);
+    assert_true(H5Oget_info_by_name2(file, "/g", &object, H5O_INFO_NUM_ATTRS, H5P_DEFAULT) >= 0);
+    assert_int_equal(links.nlinks, N_LINKS + 1);
+    assert_int_equal(object.num_attrs, N_ATTRIBUTES);
+    assert_true(H5Fclose(file) >= 0);
+    expect_whole(path);
 }
 
 /* The group "/g" into another file. With the lock. */
@@ -153,7 +186,8 @@ static slc_status copy_file(const char *from, const char *to) {
 enum { READ_REFUSED = 1, COPY_REFUSED = 2, WRONG = 4 };
 
 static int look(const char *path, const char *out) {
-    const slc_status is_read = read_all(path);
+    bool is_whole = false;
+    const slc_status is_read = read_all(path, &is_whole);
     const slc_status is_copied = copy_file(path, out);
     const bool is_right = (is_read == SLC_OK || is_read == SLC_ERROR_INPUT ||
                            is_read == SLC_ERROR_UNSUPPORTED || is_read == SLC_ERROR_MEMORY) &&
@@ -212,6 +246,8 @@ static void damage_all(const test_way *self, file_form form) {
     uint64_t random = (uint64_t)form + 1;
     make_file(self->in, form);
     assert_int_equal(look_apart(self->in, self->out, form_names[form]), 0);
+    expect_whole(self->in);
+    expect_copy(self->out);
     file.bytes = (unsigned char *)test_file_read(self->in, &file.n);
     for (int k = 0; k < N_DAMAGES; k++) {
         int64_t at = test_random_below(&random, file.n);
@@ -292,8 +328,92 @@ static void damage_is_named(void **state) {
     store(self->other, &file);
     (void)snprintf(words, sizeof words, "'/g' are damaged: byte %lld: block FRHP has the checksum",
                    (long long)heap);
-    TEST_FAILS(read_all(self->other), SLC_ERROR_INPUT, words);
+    expect_refused(self->other, words);
     free(file.bytes);
+}
+
+/* The name is not there, but nobody knows what is where the links are damaged. */
+static void damage_is_no_missing_name(void **state) {
+    const test_way *self = *state;
+    const slc_h5_array_options options = {.path = self->other, .dataset = "/nothing"};
+    content file = {NULL, 0};
+    slc_source *source = NULL;
+    make_file(self->in, NEWER);
+    file.bytes = (unsigned char *)test_file_read(self->in, &file.n);
+    file.bytes[find(&file, "FRHP", 0) + 7] ^= 1;
+    store(self->other, &file);
+    TEST_FAILS(slc_h5_array_open(&options, &source), SLC_ERROR_INPUT, "'/g' are damaged: byte ");
+    free(file.bytes);
+}
+
+/* The names of a group take two gibibytes, and the file has so many. */
+static void damaged_sizes_take_no_memory(void **state) {
+    const test_way *self = *state;
+    content file = {NULL, 0};
+    make_file(self->in, OLDER);
+    file.bytes = (unsigned char *)test_file_read(self->in, &file.n);
+    put_number(file.bytes + find(&file, "HEAP", 0) + 8, INT64_C(2) << 30);
+    store(self->other, &file);
+    free(file.bytes);
+    assert_int_equal(truncate(self->other, (off_t)3 << 30), 0);
+    expect_refused(self->other,
+                   "a block of 2147483648 bytes, expected at most 1073741824; copy the file again");
+}
+
+/* An attribute that becomes one more message of those that lead to a group's links. */
+static void parts_that_are_there_twice_are_refused(void **state) {
+    enum { NAME = 16, KIND_GROUP = 0x11 }; /* where an attribute's name is in its message */
+    const test_way *self = *state;
+    content file = {NULL, 0};
+    make_file(self->in, OLDER);
+    file.bytes = (unsigned char *)test_file_read(self->in, &file.n);
+    file.bytes[find(&file, "attr", 0) - NAME] = KIND_GROUP;
+    store(self->other, &file);
+    free(file.bytes);
+    expect_refused(self->other, "the header of '/g' has a part twice that is there once");
+}
+
+/* Addresses of 2 and 4 bytes make messages shorter than any of the older form. With lengths of 2 bytes
+ * HDF5 cannot read its own heaps. */
+static void make_short(const char *path, file_form form, size_t address_bytes) {
+    enum { N_SHORT_LINKS = 20, N_SHORT_ATTRIBUTES = 7 };
+    const hid_t file = file_of(path, form, address_bytes, 4);
+    const hid_t group = H5Gcreate2(file, "/g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    put_data(group);
+    for (int k = 0; k < N_SHORT_ATTRIBUTES; k++) {
+        put_attribute(group, k, 4);
+    }
+    for (int k = 0; k < N_SHORT_LINKS; k++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "link number %d", k);
+        assert_true(H5Lcreate_hard(group, "data", group, name, H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    }
+    assert_true(H5Gclose(group) >= 0 && H5Fclose(file) >= 0);
+}
+
+static void short_messages_are_looked_at(void **state) {
+    static const struct {
+        file_form form;
+        size_t address_bytes;
+        const char *block, *words;
+    } cases[] = {{NEWER, 2, "FRHP", "the links of '/g' are damaged"},
+                 {NEWER, 2, "OCHK", "the blocks of the header of '/g' are damaged"},
+                 {NEWER, 4, "OCHK", "the blocks of the header of '/g' are damaged"},
+                 {SHARED, 2, "FRHP", "the tables of shared messages are damaged"},
+                 {SHARED, 4, "FRHP", "the tables of shared messages are damaged"}};
+    const test_way *self = *state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        content file = {NULL, 0};
+        make_short(self->in, cases[k].form, cases[k].address_bytes);
+        expect_whole(self->in);
+        file.bytes = (unsigned char *)test_file_read(self->in, &file.n);
+        const int64_t at = find(&file, cases[k].block, 0);
+        assert_true(at > 0);
+        file.bytes[at + 7] ^= 1;
+        store(self->other, &file);
+        free(file.bytes);
+        expect_refused(self->other, cases[k].words);
+    }
 }
 
 /* Ten thousand links, in heaps and trees of several levels, are sound. */
@@ -314,7 +434,7 @@ static void many_links_are_sound(void **state) {
             assert_true(H5Ldelete(group, name, H5P_DEFAULT) >= 0);
         }
         assert_true(H5Gclose(group) >= 0 && H5Fclose(file) >= 0);
-        TEST_OK(read_all(self->in));
+        expect_whole(self->in);
     }
 }
 
@@ -340,6 +460,10 @@ int main(void) {
         CASE(damage_of_shared_messages_is_outlived),
         CASE(trees_that_lead_back_are_refused),
         CASE(damage_is_named),
+        CASE(damage_is_no_missing_name),
+        CASE(damaged_sizes_take_no_memory),
+        CASE(parts_that_are_there_twice_are_refused),
+        CASE(short_messages_are_looked_at),
         CASE(many_links_are_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 
 #include "core/checked.h"
 #include "core/fixed.h"
+#include "core/units.h"
 #include "kernels/direct.h"
 
 static slc_direct_request request_of(int64_t nx, int64_t ny, double scale, double max_w) {
@@ -494,6 +495,28 @@ static void baselines_beyond_double_precision_are_refused(void **state) {
     }
 }
 
+/* Whatever its seventh digit: the number that a refusal names is accepted, and one of its units less is
+ * not. */
+static void the_smallest_epsilon_named_works(void **state) {
+    (void)state;
+    for (int i = 0; i < 40; i++) {
+        slc_direct_setup setup;
+        slc_direct_request request = request_of(10, 10, 1e-6, 1.0);
+        request.device = i % 2 == 0 ? SLC_DEVICE_HOST : SLC_DEVICE_CUDA;
+        request.geometry.centre_l = 0.3;
+        request.survey.max_u = 1e10 * pow(1.123, i);
+        request.epsilon = 1e-12;
+        static const char words[] = "the smallest that works is ";
+        TEST_FAILS(slc_direct_choose(&request, &setup), SLC_ERROR_ARGUMENT, words);
+        double named = 0.0;
+        TEST_OK(slci_parse_number(strstr(slc_status_message(), words) + strlen(words), &named));
+        request.epsilon = named;
+        TEST_OK(slc_direct_choose(&request, &setup));
+        request.epsilon = named - 1.01 * pow(10.0, floor(log10(named)) - 5.0);
+        TEST_FAILS(slc_direct_choose(&request, &setup), SLC_ERROR_ARGUMENT, words);
+    }
+}
+
 static void the_record_says_what_fixes_the_bits(void **state) {
     (void)state;
     slc_direct_setup setup;
@@ -523,6 +546,7 @@ int main(void) {
         cmocka_unit_test(large_pictures_are_chosen_quickly),
         cmocka_unit_test(what_cannot_be_promised_is_refused),
         cmocka_unit_test(baselines_beyond_double_precision_are_refused),
+        cmocka_unit_test(the_smallest_epsilon_named_works),
         cmocka_unit_test(the_record_says_what_fixes_the_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -323,6 +323,13 @@ static void what_is_no_checkpoint_is_kept(void **state) {
     TEST_FAILS(test_stages_run(&self.stages, &both), SLC_ERROR_INPUT, "no checkpoint of Sluice");
     expect_letter(self.path);
     assert_int_equal(test_directory_count(self.directory), 1); /* the journal is gone again */
+    /* One shorter than any checkpoint: what is advised is nothing that is refused then. */
+    test_write_below(self.directory, "state", "junk\n");
+    test_attempt resumed = {.seed = 1, .resume = true};
+    TEST_FAILS(test_stages_run(&self.stages, &resumed), SLC_ERROR_INPUT, "no checkpoint of Sluice");
+    assert_non_null(strstr(slc_status_message(), "name another file"));
+    assert_null(strstr(slc_status_message(), "--overwrite"));
+    TEST_FAILS(test_stages_run(&self.stages, &over), SLC_ERROR_OUTPUT, "no checkpoint of Sluice");
     /* An empty one holds nothing that could be lost. */
     test_write_below(self.directory, "state", "");
     TEST_FAILS(test_stages_run(&self.stages, &plain), SLC_ERROR_OUTPUT, "is empty");

@@ -1,0 +1,89 @@
+/* An output takes no file that its input's elements lie in, whatever name the input has. */
+#include <hdf5.h>
+#include <stdio.h>
+
+#include "io/h5_array.h"
+#include "tests/support/test_uvh5.h"
+
+#define N 8
+
+typedef struct place {
+    char directory[TEST_PATH_BYTES], in[TEST_PATH_BYTES], source[TEST_PATH_BYTES];
+    char raw[TEST_PATH_BYTES];
+} place;
+
+static void make_source(const place *self) {
+    static const float values[N] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const hsize_t n = N;
+    const hid_t file = H5Fcreate(self->source, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t space = H5Screate_simple(1, &n, NULL);
+    const hid_t set =
+        H5Dcreate2(file, "x", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
+    assert_true(H5Dclose(set) >= 0 && H5Sclose(space) >= 0 && H5Fclose(file) >= 0);
+}
+
+static void make_set(hid_t file, const char *name, hid_t list) {
+    const hsize_t n = N;
+    const hid_t space = H5Screate_simple(1, &n, NULL);
+    const hid_t set =
+        H5Dcreate2(file, name, H5T_NATIVE_FLOAT, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    assert_true(set >= 0 && H5Dclose(set) >= 0 && H5Sclose(space) >= 0);
+}
+
+/* The input: a dataset behind an external link, one of a virtual source, one of a raw file, and one of
+ * its own. */
+static void make_input(const place *self) {
+    const hsize_t n = N;
+    const hid_t file = H5Fcreate(self->in, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t space = H5Screate_simple(1, &n, NULL);
+    const hid_t virtual_list = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t raw_list = H5Pcreate(H5P_DATASET_CREATE);
+    assert_true(H5Lcreate_external("source.h5", "/x", file, "linked", H5P_DEFAULT, H5P_DEFAULT) >=
+                0);
+    assert_true(H5Pset_virtual(virtual_list, space, "source.h5", "x", space) >= 0);
+    make_set(file, "virtual", virtual_list);
+    assert_true(H5Pset_external(raw_list, self->raw, 0, N * sizeof(float)) >= 0);
+    make_set(file, "raw", raw_list);
+    make_set(file, "own", H5P_DEFAULT);
+    assert_true(H5Pclose(raw_list) >= 0 && H5Pclose(virtual_list) >= 0 && H5Sclose(space) >= 0);
+    assert_true(H5Fclose(file) >= 0);
+}
+
+static slc_status check(const place *self, const char *dataset, const char *output) {
+    const int64_t n = N;
+    slc_h5_array_output to = {.path = output,
+                              .dataset = "/y",
+                              .template_path = self->in,
+                              .template_dataset = dataset,
+                              .keeps_type = true,
+                              .overwrite = true};
+    SLC_TRY(slc_layout_dense(SLC_F32, 1, &n, &to.layout));
+    return slc_h5_array_check(&to);
+}
+
+static void an_output_takes_no_file_of_its_input(void **state) {
+    static const char zeros[N * sizeof(float)] = {0};
+    place self;
+    (void)state;
+    test_directory_create(self.directory);
+    test_join(self.directory, "in.h5", self.in);
+    test_join(self.directory, "source.h5", self.source);
+    test_join(self.directory, "raw.bin", self.raw);
+    FILE *raw = fopen(self.raw, "w");
+    assert_true(raw != NULL && fwrite(zeros, sizeof zeros, 1, raw) == 1 && fclose(raw) == 0);
+    make_source(&self);
+    make_input(&self);
+    TEST_FAILS(check(&self, "/linked", self.source), SLC_ERROR_ARGUMENT, "elements of");
+    TEST_FAILS(check(&self, "/virtual", self.source), SLC_ERROR_ARGUMENT, "elements of");
+    TEST_FAILS(check(&self, "/raw", self.raw), SLC_ERROR_ARGUMENT, "elements of");
+    TEST_FAILS(check(&self, "/own", self.in), SLC_ERROR_ARGUMENT, "elements of");
+    TEST_OK(check(&self, "/own", self.source));
+    TEST_OK(check(&self, "/linked", self.raw));
+    test_directory_remove(self.directory);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(an_output_takes_no_file_of_its_input)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
