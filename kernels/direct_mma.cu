@@ -111,16 +111,16 @@
  * 51.7 without it, where 24.5 and 45.2 were with it.) Its lines fetched into the second level of caches
  * when a run begins: 25.6, where 26.0 were without; three stages before its end: 24.7; and 16 pixels a
  * thread on their way instead of 8 besides: 22.7. Two or four tiles that share their columns, each
- * making a part, through the shared memory of a cluster's blocks: 23.8 and 20.4 by remote stores with a barrier of the cluster a
- * stage, where 25.2 were without. By bulk copies behind barriers in shared memory, in a draft that
- * took 16 % and 25 % fewer instructions but whose sums were not right yet: 24.5 and 24.0, where
- * 24.5 were without. Four more warps that prepare samples and make all columns, beside the eight
- * that make rows and multiply, 208 registers for those and 88 for them (setmaxnreg has no more
- * than the launch, 3 · 168), two to four stages of columns between them and no barrier of the
- * block: the same bits, 26.3, 22.8 and 14.9 with three products and no term to two, 43.0 with one,
- * where the same loads without them made 24.9, 21.0, 14.5 and 44.6. That is a few percent for a
- * second structure that only 9.0 can have, and it was not tried with the loads ahead of their use
- * that are here now.
+ * making a part, through the shared memory of a cluster's blocks: 23.8 and 20.4 by remote stores
+ * with a barrier of the cluster a stage, where 25.2 were without. By bulk copies behind barriers in
+ * shared memory, in a draft that took 16 % and 25 % fewer instructions but whose sums were not
+ * right yet: 24.5 and 24.0, where 24.5 were without. Four more warps that prepare samples and make
+ * all columns, beside the eight that make rows and multiply, 208 registers for those and 88 for
+ * them (setmaxnreg has no more than the launch, 3 · 168), two to four stages of columns between
+ * them and no barrier of the block: the same bits, 26.3, 22.8 and 14.9 with three products and no
+ * term to two, 43.0 with one, where the same loads without them made 24.9, 21.0, 14.5 and 44.6.
+ * That is a few percent for a second structure that only 9.0 can have, and it was not tried with
+ * the loads ahead of their use that are here now.
  */
 #include <cuda_runtime.h>
 

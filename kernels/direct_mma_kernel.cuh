@@ -67,8 +67,8 @@ template <class PLAN> struct slci_mma_places {
     }
 };
 
-/* Has the tensor cores multiply terms TERM down to 1 of a step. A commit for each, and then the wait for
- * the one before, so that few operands are in registers at a time. */
+/* Has the tensor cores multiply terms TERM down to 1 of a step. A commit for each, and then the wait
+ * for the one before, so that few operands are in registers at a time. */
 template <class UNIT, class PLAN, int TERM>
 static __device__ __forceinline__ void slci_mma_multiply_terms(const slci_mma_rows *rows,
                                                                const slci_mma_values *values,
