@@ -413,7 +413,7 @@ static void finite_pixels_are_counted_exactly(void **state) {
             slc_direct_setup setup;
             TEST_OK(slc_direct_choose(&request, &setup));
             int64_t n_finite = 0;
-            for (int64_t k = 0; k < 97 * 64; k++) {
+            for (int64_t k = 0; k < INT64_C(97) * 64; k++) {
                 const double l = centres[c][0] - (double)(k % 97 - 48) * scales[s];
                 const double m = centres[c][1] + (double)(k / 97 - 32) * scales[s];
                 n_finite += l * l + m * m < 1.0;
