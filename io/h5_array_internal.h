@@ -3,6 +3,7 @@
 #ifndef SLC_IO_H5_ARRAY_INTERNAL_H
 #define SLC_IO_H5_ARRAY_INTERNAL_H
 
+#include "core/file.h"
 #include "core/status.h"
 #include "io/chunk_sink.h"
 #include "io/h5_array.h"
@@ -22,9 +23,11 @@ slc_status slci_h5_array_missing(slci_h5_id file, const char *path, const char *
 
 /* ---- io/h5_files.c ---- */
 
-/* SLC_ERROR_ARGUMENT where elements of the open dataset lie in the file `output`. With the lock. */
+/* SLC_ERROR_ARGUMENT where elements of the open dataset lie in the file `output`, which has that stamp.
+ * With the lock. */
 SLC_MUST_USE slc_status slci_h5_files_exclude(slci_h5_id dataset, const char *path,
-                                              const char *dataset_name, const char *output);
+                                              const char *dataset_name, const char *output,
+                                              const slci_file_stamp *stamp);
 
 /* ---- io/h5_array_type.c ---- */
 
@@ -71,7 +74,8 @@ SLC_MUST_USE slc_status slci_h5_template_filter(const char *path, const char *da
  * not, since nobody knows then what they will take. */
 SLC_MUST_USE slc_status slci_h5_template_stored(const slc_h5_array_output *output, int64_t *out);
 
-/* SLC_ERROR_ARGUMENT where the template's elements lie in the file that the output would replace. */
+/* SLC_ERROR_ARGUMENT where the elements of the template, if there is one, lie in the file that the
+ * output would replace. */
 SLC_MUST_USE slc_status slci_h5_template_exclude(const slc_h5_array_output *output);
 
 /* What the template's elements are. */

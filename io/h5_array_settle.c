@@ -262,9 +262,7 @@ slc_status slc_h5_array_check(const slc_h5_array_output *output) {
     slci_h5_settled settled;
     SLC_TRY(slci_h5_settle(output, &settled));
     SLC_TRY(slc_outfile_check(output->path, output->overwrite, 0)); /* all but the room for it */
-    if (output->template_path != NULL) {
-        SLC_TRY(slci_h5_template_exclude(output));
-    }
+    SLC_TRY(slci_h5_template_exclude(output));
     const slc_status status =
         slc_outfile_check(output->path, output->overwrite, settled.file_bytes);
     return status == SLC_OK             ? check_expected(&settled)

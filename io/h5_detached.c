@@ -30,20 +30,22 @@ static herr_t encode_space(hid_t space, void *bytes, size_t *n) {
     return H5Sencode(space, bytes, n);
 }
 
-hid_t slci_h5_detached_type(hid_t type) {
-    const hid_t detached = type < 0 ? -1 : without_place(type, H5Tencode, H5Tdecode);
-    const hid_t reason = slci_h5_reason_keep(detached >= 0 || type < 0);
-    (void)H5Tclose(type);
+/* What closes a type or space that has been described, or could not be. */
+static hid_t close_behind(hid_t object, hid_t detached, herr_t (*close)(hid_t)) {
+    const hid_t reason = slci_h5_reason_keep(detached >= 0 || object < 0);
+    (void)close(object);
     slci_h5_reason_restore(reason);
     return detached;
 }
 
+hid_t slci_h5_detached_type(hid_t type) {
+    const hid_t detached = type < 0 ? -1 : without_place(type, H5Tencode, H5Tdecode);
+    return close_behind(type, detached, H5Tclose);
+}
+
 hid_t slci_h5_detached_space(hid_t space) {
     const hid_t detached = space < 0 ? -1 : without_place(space, encode_space, H5Sdecode);
-    const hid_t reason = slci_h5_reason_keep(detached >= 0 || space < 0);
-    (void)H5Sclose(space);
-    slci_h5_reason_restore(reason);
-    return detached;
+    return close_behind(space, detached, H5Sclose);
 }
 
 static bool copy_group_list(hid_t from, hid_t to) {

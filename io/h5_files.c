@@ -4,7 +4,6 @@
 #include <hdf5.h>
 #include <string.h>
 
-#include "core/file.h"
 #include "io/h5_array_internal.h"
 #include "io/outfile.h"
 
@@ -53,16 +52,12 @@ static bool is_raw_file(hid_t list, const slci_file_stamp *output, char *name) {
 }
 
 slc_status slci_h5_files_exclude(slci_h5_id dataset, const char *path, const char *dataset_name,
-                                 const char *output) {
+                                 const char *output, const slci_file_stamp *stamp) {
     char name[SLC_PATH_BYTES] = "";
-    slci_file_stamp stamp;
-    if (!slci_file_stamp_find(output, &stamp)) {
-        return SLC_OK; /* nothing is replaced */
-    }
     const hid_t list = H5Dget_create_plist((hid_t)dataset);
-    const bool is_source = is_open_file(H5Iget_file_id((hid_t)dataset), &stamp, name) ||
-                           (list >= 0 && (is_virtual_source(list, path, &stamp, name) ||
-                                          is_raw_file(list, &stamp, name)));
+    const bool is_source = is_open_file(H5Iget_file_id((hid_t)dataset), stamp, name) ||
+                           (list >= 0 && (is_virtual_source(list, path, stamp, name) ||
+                                          is_raw_file(list, stamp, name)));
     if (list >= 0) {
         (void)H5Pclose(list);
     }

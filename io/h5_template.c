@@ -314,9 +314,14 @@ slc_status slci_h5_template_fill(const slc_h5_array_output *output, slci_h5_id t
 slc_status slci_h5_template_exclude(const slc_h5_array_output *output) {
     slci_h5_id file = 0;
     hid_t set = -1;
+    slci_file_stamp replaced;
+    if (output->template_path == NULL || !slci_file_stamp_find(output->path, &replaced)) {
+        return SLC_OK;
+    }
     SLC_TRY(open_template(output->template_path, output->template_dataset, &file, &set));
-    const slc_status status = slci_h5_files_exclude((slci_h5_id)set, output->template_path,
-                                                    output->template_dataset, output->path);
+    const slc_status status =
+        slci_h5_files_exclude((slci_h5_id)set, output->template_path, output->template_dataset,
+                              output->path, &replaced);
     close_template(file, set);
     return status;
 }

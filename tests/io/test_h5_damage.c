@@ -122,6 +122,14 @@ static void sizes_of_chunks_that_skip_the_filter_are_checked(void **state) {
  * bytes of an element, and address. */
 enum { ENTRY_SIZE = 0, ENTRY_ELEMENT = 8, ENTRY_ADDRESS = 24, ENTRY_BYTES = 32 };
 
+/* Makes bytes [n] of test_file_read the file's, and frees them. */
+static void put_back(const char *path, char *bytes, int64_t n) {
+    FILE *file = fopen(path, "wb");
+    assert_true(file != NULL && fwrite(bytes, 1, (size_t)n, file) == (size_t)n);
+    assert_int_equal(fclose(file), 0);
+    free(bytes);
+}
+
 /* Changes n_bytes of the entry of the last chunk, which has its full size. */
 static void change_entry(const char *path, int64_t what, const void *value, size_t n_bytes) {
     const uint64_t first_element = (uint64_t)BAD * CHUNK;
@@ -136,11 +144,8 @@ static void change_entry(const char *path, int64_t what, const void *value, size
             n_found++;
         }
     }
-    FILE *file = fopen(path, "wb");
-    assert_true(file != NULL && fwrite(bytes, 1, (size_t)n, file) == (size_t)n);
-    assert_int_equal(fclose(file), 0);
     assert_int_equal(n_found, 1);
-    free(bytes);
+    put_back(path, bytes, n);
 }
 
 /* Without filters the size is known beforehand, so the dataset is refused. */
@@ -213,11 +218,8 @@ static void change_extent(const char *path, uint64_t extent, bool has_limit) {
             n_found++;
         }
     }
-    FILE *file = fopen(path, "wb");
-    assert_true(file != NULL && fwrite(bytes, 1, (size_t)n, file) == (size_t)n);
-    assert_int_equal(fclose(file), 0);
     assert_int_equal(n_found, 1);
-    free(bytes);
+    put_back(path, bytes, n);
 }
 
 /* A shape is refused when the dataset is opened, where it cannot be what the file holds. */
