@@ -46,8 +46,10 @@
 #include "ooc/plan.h"
 #include "ooc/probe.h"
 #include "ooc/trace.h"
+#include "ooc/trace_feed.h"
 
 #include "io/h5_array.h"
+#include "io/h5_files.h"
 #include "io/h5_filter.h"
 #include "io/image_file.h"
 #include "io/model.h"

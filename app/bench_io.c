@@ -267,6 +267,9 @@ static slc_status measure(slci_bench_io_run *self) {
         if (k == CONTIGUOUS || k == DEFLATED) {
             SLC_TRY(slci_bench_io_stats(self, &kinds[k]));
         }
+        if (k == CONTIGUOUS || k == BITSHUFFLE_LZ4 || k == DEFLATED) {
+            SLC_TRY(slci_bench_io_feed(self, &kinds[k]));
+        }
     }
     return slci_bench_io_repack(self, packed, (int)(sizeof packed / sizeof packed[0]));
 }

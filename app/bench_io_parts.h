@@ -101,6 +101,10 @@ SLC_MUST_USE slc_status slci_bench_io_in_cache(slci_bench_io_run *self,
 SLC_MUST_USE slc_status slci_bench_io_stats(slci_bench_io_run *self,
                                             const slci_bench_io_kind *kind);
 
+/* Whether copies to the card wait while statistics of the file at hand are made; nothing on a device
+ * that reads in place: app/bench_io_feed.c. */
+SLC_MUST_USE slc_status slci_bench_io_feed(slci_bench_io_run *self, const slci_bench_io_kind *kind);
+
 /* Writing, to each of these kinds: app/bench_io_write.c. */
 SLC_MUST_USE slc_status slci_bench_io_repack(slci_bench_io_run *self,
                                              const slci_bench_io_kind *const *kinds, int n_kinds);

@@ -75,12 +75,14 @@ static const char gather_usage[] =
 /* ---- before the run ------------------------------------------------------------------------ */
 
 static slc_status check_names(const gather_arguments *arguments) {
-    const char *inputs[] = {arguments->data.path, arguments->index.path};
-    const slci_words words = {inputs, 2};
-    const char *outputs[1 + SLCI_RUN_FILES] = {arguments->out.path[0] != '\0' ? arguments->out.path
-                                                                              : NULL};
-    slci_run_list_files(&arguments->run, outputs + 1);
-    return slci_check_file_names(&words, outputs, 1 + SLCI_RUN_FILES);
+    const char *data = arguments->data.dataset;
+    const char *index = arguments->index.dataset;
+    const slc_h5_reading inputs[] = {{.path = arguments->data.path, .names = &data, .n_names = 1},
+                                     {.path = arguments->index.path,
+                                      .names = &index,
+                                      .n_names = 1}};
+    const char *output = arguments->out.path[0] != '\0' ? arguments->out.path : NULL;
+    return slci_run_check_files(&arguments->run, inputs, 2, &output, 1);
 }
 
 static slc_status check_arguments(gather_arguments *arguments) {

@@ -52,23 +52,48 @@ static slc_status parse_centre(const char *text, void *field) {
     return SLC_OK;
 }
 
-static slc_status parse_polarisation(const char *text, void *field) {
-    static const struct {
-        const char *name;
-        slc_polarisation polarisation;
-    } names[] = {{"I", SLC_POL_I},
-                 {"XX", SLC_POL_XX},
-                 {"YY", SLC_POL_YY},
-                 {"RR", SLC_POL_RR},
-                 {"LL", SLC_POL_LL}};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(text, names[i].name) == 0) {
-            *(slc_polarisation *)field = names[i].polarisation;
-            return SLC_OK;
+/* The polarisation of a name of `length` characters; SLC_POL_AUTO: there is none. */
+static slc_polarisation find_polarisation(const char *name, size_t length) {
+    for (int p = SLC_POL_AUTO + 1; p < SLC_POL_N; p++) {
+        const int code = slc_vis_polarisation_code((slc_polarisation)p);
+        const char *known = slc_vis_polarisation_name(code);
+        if (strlen(known) == length && strncmp(name, known, length) == 0) {
+            return (slc_polarisation)p;
         }
     }
-    return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s' is no polarisation: expected I, XX, YY, RR or LL",
-                    text);
+    return SLC_POL_AUTO;
+}
+
+/* One, or several with commas between them. */
+static slc_status parse_polarisations(const char *text, void *field) {
+    slc_vis_options *vis = field;
+    slc_polarisation found[SLC_VIS_MOST_IMAGED] = {SLC_POL_AUTO};
+    int n = 0;
+    for (const char *at = text; at != NULL; n++) {
+        const char *comma = strchr(at, ',');
+        const size_t length = comma != NULL ? (size_t)(comma - at) : strlen(at);
+        const slc_polarisation polarisation = find_polarisation(at, length);
+        if (polarisation == SLC_POL_AUTO) {
+            return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                            "'%.80s' is no polarisation: expected I, Q, U, V, XX, YY, XY, YX, RR, "
+                            "LL, RL or LR, or several such as XX,YY",
+                            text);
+        }
+        if (n == SLC_VIS_MOST_IMAGED) {
+            return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s' names more than %d polarisations", text,
+                            SLC_VIS_MOST_IMAGED);
+        }
+        for (int k = 0; k < n; k++) {
+            if (found[k] == polarisation) {
+                return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s' names a polarisation twice", text);
+            }
+        }
+        found[n] = polarisation;
+        at = comma != NULL ? comma + 1 : NULL;
+    }
+    vis->polarisation = found[0];
+    memcpy(vis->more, found + 1, sizeof vis->more);
+    return SLC_OK;
 }
 
 static slc_status parse_channels(const char *text, void *field) {
@@ -166,9 +191,10 @@ static const slci_arg image_args[] = {
      "from 9e-7 (default: 1e-6)",
      FIELD(options.epsilon), parse_epsilon, NULL},
     {.help = "Visibilities"},
-    {"pol", 0, "P",
-     "I, XX, YY, RR or LL (default: the file's only one, else I from the parallel hands)",
-     FIELD(options.vis.polarisation), parse_polarisation, NULL},
+    {"pol", 0, "P[,P...]",
+     "I, Q, U, V, XX, YY, XY, YX, RR, LL, RL or LR, or up to four of them, which are read together "
+     "and get a plane each (default: the file's only one, else I from the parallel hands)",
+     FIELD(options.vis), parse_polarisations, NULL},
     {"channels", 0, "A:B", "channels A to B-1, counted from 0 (default: all)", FIELD(options.vis),
      parse_channels, NULL},
     {"times", 0, "A:B", "times A to B-1 of the sorted distinct times (default: all)",
@@ -201,21 +227,28 @@ static const char image_usage[] =
 
 /* ---- before the run ------------------------------------------------------------------------ */
 
-/* No file may be written twice, and no input may be written over. */
+/* No file may be written twice, and nothing that is read may be written over. */
 static slc_status check_names(const image_arguments *arguments) {
     const int n = arguments->outputs.n;
-    const char **outputs = calloc((size_t)n + 1 + SLCI_RUN_FILES, sizeof *outputs);
-    if (outputs == NULL) {
-        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the names of %d outputs", n);
+    const int n_inputs = arguments->inputs.n;
+    slc_status status = SLC_OK;
+    slc_h5_reading *inputs = calloc((size_t)n_inputs, sizeof *inputs);
+    const char **outputs = calloc((size_t)n + 1, sizeof *outputs);
+    if (inputs == NULL || outputs == NULL) {
+        status = SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the names of %d files", n_inputs + n);
+        goto done;
+    }
+    for (int i = 0; i < n_inputs; i++) {
+        inputs[i] = slc_vis_reading(arguments->inputs.words[i]);
     }
     for (int i = 0; i < n; i++) {
         outputs[i] = arguments->outputs.words[i];
     }
     outputs[n] = arguments->options.psf_path;
-    slci_run_list_files(&arguments->run, outputs + n + 1);
-    const slc_status status =
-        slci_check_file_names(&arguments->inputs, outputs, n + 1 + SLCI_RUN_FILES);
+    status = slci_run_check_files(&arguments->run, inputs, n_inputs, outputs, n + 1);
+done:
     free(outputs);
+    free(inputs);
     return status;
 }
 
@@ -264,6 +297,13 @@ static void append(char summary[SUMMARY_BYTES], const char *format, ...) {
     va_end(arguments);
 }
 
+/* The polarisation of the peak. */
+static const char *peak_name(const slc_image_result *result) {
+    const slc_image_meta *meta = &result->meta;
+    return slc_vis_polarisation_name(
+        result->peak_pol == 0 ? meta->stokes : meta->more_stokes[result->peak_pol - 1]);
+}
+
 /* The last line of a run: the peak, where it is, the rms and the beam. */
 static void summarise(const slc_image_result *result, char summary[SUMMARY_BYTES]) {
     const slc_image_meta *meta = &result->meta;
@@ -278,6 +318,9 @@ static void summarise(const slc_image_result *result, char summary[SUMMARY_BYTES
                (long long)result->peak_x, (long long)result->peak_y);
         if (meta->n_planes > 1) {
             append(summary, " of output channel %lld", (long long)result->peak_plane);
+        }
+        if (meta->n_stokes > 1) {
+            append(summary, " of %s", peak_name(result));
         }
         slci_format_ra(result->peak_ra_rad, ra);
         slci_format_dec(result->peak_dec_rad, dec);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app/cmd_run.h"
+#include "app/image_horizon.h"
 #include "app/image_tune.h"
 #include "core/checked.h"
 #include "core/constants.h"
@@ -23,6 +24,7 @@ slc_status slci_image_page_begin(slc_image_options *options, slci_image_page *se
     int64_t bytes = 0;
     const bool is_counted = slc_checked_mul(options->nx, options->ny, &values) &&
                             slc_checked_mul(values, options->n_planes, &values) &&
+                            slc_checked_mul(values, slc_vis_count_imaged(&options->vis), &values) &&
                             slc_checked_mul(values, options->is_complex ? 16 : 8, &bytes);
     if (options->run.dry_run || !is_counted || bytes > options->run.ram_bytes) {
         return SLC_OK;
@@ -51,10 +53,14 @@ typedef struct shown {
     double *means;       /* the caller frees it */
 } shown;
 
+static int64_t count_planes(const slc_image_meta *meta) {
+    return meta->n_planes * meta->n_stokes;
+}
+
 /* The first plane that has a value, or the first. */
 static int64_t first_plane(const slc_image_meta *meta, const double *image) {
     const int64_t values = meta->nx * meta->ny * meta->n_parts;
-    for (int64_t i = 0; i < values * meta->n_planes; i += meta->n_parts) {
+    for (int64_t i = 0; i < values * count_planes(meta); i += meta->n_parts) {
         if (isfinite(image[i])) {
             return i / values;
         }
@@ -83,6 +89,7 @@ static slc_status reduce(const slc_image_meta *meta, const double *image, shown 
     self->meta.nx = slc_ceil_div(meta->nx, self->block);
     self->meta.ny = slc_ceil_div(meta->ny, self->block);
     self->meta.n_planes = 1;
+    self->meta.n_stokes = 1;
     self->meta.n_parts = 1;
     const double *plane = image + self->plane * meta->nx * meta->ny * meta->n_parts;
     self->image = plane;
@@ -107,9 +114,9 @@ static void describe(const slc_image_meta *meta, const shown *self, const slci_p
     const char *blank = meta->unit[0] == '\0' ? "" : " ";
     char plane[64] = "";
     char block[96] = "";
-    if (meta->n_planes > 1) {
+    if (count_planes(meta) > 1) {
         (void)slci_print(plane, sizeof plane, "Plane %lld of %lld. ", (long long)self->plane + 1,
-                         (long long)meta->n_planes);
+                         (long long)count_planes(meta));
     }
     if (self->block > 1) {
         (void)slci_print(block, sizeof block, " Each pixel shown is the mean of %lld x %lld.",
@@ -172,13 +179,17 @@ static void add_facts(const slc_image_options *options, const slc_image_result *
                       slci_page *page) {
     const slc_image_meta *meta = &result->meta;
     char text[SLCI_TEXT_BYTES];
+    char horizon[SLCI_IMAGE_HORIZON_BYTES];
     for (int i = 0; i < options->n_outputs && i < SLCI_PAGE_ROWS / 4; i++) {
         slci_page_add(page, i == 0 ? "output" : "", "%s", options->outputs[i]);
     }
     slci_format_angle(meta->scale_rad, 6, text);
     slci_page_add(page, "image", "%lld x %lld pixels of %s, %lld plane%s", (long long)meta->nx,
-                  (long long)meta->ny, text, (long long)meta->n_planes,
-                  meta->n_planes == 1 ? "" : "s");
+                  (long long)meta->ny, text, (long long)count_planes(meta),
+                  count_planes(meta) == 1 ? "" : "s");
+    if (slci_image_format_horizon(result->finite_pixels, meta->nx * meta->ny, horizon)) {
+        slci_page_add(page, "", "%s", horizon);
+    }
     if (!options->run.dry_run) {
         add_sky(result, page);
     }

@@ -6,6 +6,7 @@
 #include "app/cmd.h"
 #include "app/info.h"
 #include "app/json.h"
+#include "app/run_stats.h"
 #include "core/constants.h"
 #include "core/sky.h"
 #include "core/units.h"
@@ -76,7 +77,7 @@ static void print_shape(const slc_vis_meta *meta) {
             (void)printf("%s%s", p > 0 ? ", " : "",
                          slc_vis_polarisation_name(meta->polarisations[p]));
         }
-        (void)printf("; imaged: %s\n", meta->polarisation_text);
+        (void)printf("; imaged: %s\n", meta->imaged[0].text);
     }
 }
 
@@ -126,17 +127,28 @@ static void print_samples(const slc_info *info) {
         print_field("samples");
         (void)printf("%lld of %lld have a weight", (long long)info->n_used,
                      (long long)info->n_samples);
-        if (counts->nonfinite > 0) {
-            (void)printf("; %lld are not finite and dropped", (long long)counts->nonfinite);
+        const slc_vis_outsiders *outside = counts->outside;
+        const int64_t n_nonfinite = counts->nonfinite - outside[SLC_VIS_VALUE_TOO_LARGE].n;
+        if (n_nonfinite > 0) {
+            (void)printf("; %lld are not finite and dropped", (long long)n_nonfinite);
         }
-        const int64_t n_zero = counts->zero_weight - counts->bad_weight;
+        const int64_t n_zero =
+            counts->zero_weight - counts->bad_weight - outside[SLC_VIS_WEIGHT_TOO_SMALL].n;
+        const int64_t n_bad = counts->bad_weight - outside[SLC_VIS_WEIGHT_TOO_LARGE].n;
         if (n_zero > 0) {
             (void)printf("; %lld are not flagged but have nsamples 0 (--unit-weights uses them)",
                          (long long)n_zero);
         }
-        if (counts->bad_weight > 0) {
+        if (n_bad > 0) {
             (void)printf("; %lld are not flagged but have a negative or non-finite weight",
-                         (long long)counts->bad_weight);
+                         (long long)n_bad);
+        }
+        for (int k = 0; k < SLC_VIS_N_OUTSIDE; k++) {
+            if (outside[k].n > 0) {
+                (void)printf("; %lld %s (first: row %lld, channel %lld)", (long long)outside[k].n,
+                             slc_vis_outside_text((slc_vis_outside)k), (long long)outside[k].row,
+                             (long long)outside[k].channel);
+            }
         }
         (void)printf("\n");
     }
@@ -218,7 +230,7 @@ static void json_meta(slci_json *json, const slc_vis_meta *meta) {
         slci_json_text(json, NULL, slc_vis_polarisation_name(meta->polarisations[p]));
     }
     slci_json_close(json, ']');
-    slci_json_text(json, "polarisation_imaged", meta->polarisation_text);
+    slci_json_text(json, "polarisation_imaged", meta->imaged[0].text);
     slci_json_f64(json, "ra_rad", meta->ra_rad);
     slci_json_f64(json, "dec_rad", meta->dec_rad);
     slci_json_text(json, "phase_centre", meta->phase_centre_name);
@@ -261,6 +273,7 @@ static void print_json(const slc_source *source, const slc_vis_meta *meta, const
         slci_json_i64(&json, "nonfinite", info->counts.nonfinite);
         slci_json_i64(&json, "zero_weight", info->counts.zero_weight);
         slci_json_i64(&json, "bad_weight", info->counts.bad_weight);
+        slci_stats_outsiders(&json, info->counts.outside);
     }
     slci_json_f64(&json, "uv_min_m", info->uv_min_m);
     slci_json_f64(&json, "uv_max_m", info->uv_max_m);

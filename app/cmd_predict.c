@@ -6,6 +6,8 @@
 #include "app/predict.h"
 #include "core/print.h"
 #include "core/units.h"
+#include "io/model.h"
+#include "io/uvh5_copy.h"
 
 #define SUMMARY_BYTES 512
 
@@ -47,11 +49,9 @@ static const char predict_usage[] =
 /* ---- before the run ------------------------------------------------------------------------ */
 
 static slc_status check_names(const predict_arguments *arguments) {
-    const char *inputs[] = {arguments->options.in_path, arguments->options.model_path};
-    const slci_words words = {inputs, 2};
-    const char *outputs[1 + SLCI_RUN_FILES] = {arguments->options.out_path};
-    slci_run_list_files(&arguments->run, outputs + 1);
-    return slci_check_file_names(&words, outputs, 1 + SLCI_RUN_FILES);
+    const slc_h5_reading inputs[] = {slc_uvh5_copy_reading(arguments->options.in_path),
+                                     slc_model_reading(arguments->options.model_path)};
+    return slci_run_check_files(&arguments->run, inputs, 2, &arguments->options.out_path, 1);
 }
 
 static slc_status check_arguments(predict_arguments *arguments) {

@@ -84,12 +84,13 @@ static slc_status check_arguments(const slci_rewrite_command *command,
     if (command->check != NULL) {
         SLC_TRY(command->check(arguments));
     }
-    const char *inputs[] = {arguments->data.path};
-    const slci_words words = {inputs, 1};
-    const char *outputs[1 + SLCI_RUN_FILES] = {arguments->out.path[0] != '\0' ? arguments->out.path
-                                                                              : NULL};
-    slci_run_list_files(&arguments->run, outputs + 1);
-    SLC_TRY(slci_check_file_names(&words, outputs, 1 + SLCI_RUN_FILES));
+    const char *dataset = arguments->data.dataset;
+    const slc_h5_reading input = {.path = arguments->data.path,
+                                  .names = &dataset,
+                                  .n_names = 1,
+                                  .reads_rest = arguments->options.copies_rest};
+    const char *output = arguments->out.path[0] != '\0' ? arguments->out.path : NULL;
+    SLC_TRY(slci_run_check_files(&arguments->run, &input, 1, &output, 1));
     return slci_run_check(&arguments->run);
 }
 

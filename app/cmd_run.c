@@ -175,16 +175,6 @@ static void list_files(const slci_run_arguments *run, slc_checkpoint *checkpoint
     }
 }
 
-void slci_run_list_files(const slci_run_arguments *run, const char **names) {
-    slci_side_file files[N_SIDE_FILES];
-    list_files(run, NULL, files);
-    for (int i = 0; i < N_SIDE_FILES; i++) {
-        names[i] = files[i].path;
-    }
-    names[N_SIDE_FILES] = run->checkpoint.path;
-    names[N_SIDE_FILES + 1] = run->checkpoint.path != NULL ? run->checkpoint.journal : NULL;
-}
-
 /* Options that say something about a checkpoint need one. */
 static slc_status check_checkpoint(const slci_run_arguments *run) {
     const slc_run_options *options = &run->options;
@@ -208,11 +198,62 @@ slc_status slci_run_check(const slci_run_arguments *run) {
     return SLC_OK;
 }
 
-slc_status slci_check_file_names(const slci_words *inputs, const char *const *outputs,
-                                 int n_outputs) {
+/* Those, and the checkpoint and its journal. */
+#define N_FILES (N_SIDE_FILES + 2)
+
+/* The files that are written beside the result; NULL where there is none. */
+static void list_names(const slci_run_arguments *run, const char *names[N_FILES]) {
+    slci_side_file files[N_SIDE_FILES];
+    list_files(run, NULL, files);
+    for (int i = 0; i < N_SIDE_FILES; i++) {
+        names[i] = files[i].path;
+    }
+    names[N_SIDE_FILES] = run->checkpoint.path;
+    names[N_SIDE_FILES + 1] = run->checkpoint.path != NULL ? run->checkpoint.journal : NULL;
+}
+
+/* Inputs [n_inputs], then outputs [n_outputs], then what is written beside them; the outputs that may
+ * not replace what is there are refused by others, and taken out before the files that inputs need are
+ * looked for. */
+static slc_status check_names(const slci_run_arguments *run, const slc_h5_reading *inputs,
+                              int n_inputs, const char **names, int n_outputs) {
+    const char **files = names + n_inputs;
+    for (int i = 0; i < n_inputs; i++) {
+        names[i] = inputs[i].path;
+    }
+    list_names(run, files + n_outputs);
+    SLC_TRY(slci_check_file_names(names, n_inputs, files, n_outputs + N_FILES));
+    for (int i = 0; i < n_outputs + N_FILES; i++) {
+        if (files[i] != NULL && !slci_run_may_replace(&run->options, files[i])) {
+            files[i] = NULL;
+        }
+    }
+    for (int i = 0; i < n_inputs; i++) {
+        SLC_TRY(slc_h5_files_exclude(&inputs[i], files, n_outputs + N_FILES));
+    }
+    return SLC_OK;
+}
+
+slc_status slci_run_check_files(const slci_run_arguments *run, const slc_h5_reading *inputs,
+                                int n_inputs, const char *const *outputs, int n_outputs) {
+    const char **names = calloc((size_t)n_inputs + (size_t)n_outputs + N_FILES, sizeof *names);
+    if (names == NULL) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for the names of %d files",
+                        n_inputs + n_outputs + N_FILES);
+    }
     for (int i = 0; i < n_outputs; i++) {
-        for (int j = 0; outputs[i] != NULL && j < inputs->n; j++) {
-            if (slci_is_same_file(outputs[i], inputs->words[j])) {
+        names[n_inputs + i] = outputs[i];
+    }
+    const slc_status status = check_names(run, inputs, n_inputs, names, n_outputs);
+    free(names);
+    return status;
+}
+
+slc_status slci_check_file_names(const char *const *inputs, int n_inputs,
+                                 const char *const *outputs, int n_outputs) {
+    for (int i = 0; i < n_outputs; i++) {
+        for (int j = 0; outputs[i] != NULL && j < n_inputs; j++) {
+            if (slci_is_same_file(outputs[i], inputs[j])) {
                 return SLC_FAIL(SLC_ERROR_ARGUMENT,
                                 "%s is an input and an output; name another output", outputs[i]);
             }
@@ -292,7 +333,7 @@ static void write_json(FILE *out, const void *context) {
 
 static void write_trace(FILE *out, const void *context) {
     const slci_page *page = context;
-    const slci_trace_about about = {page->command, page->inputs, page->n_inputs};
+    const slci_trace_about about = {page->command, page->inputs, page->n_inputs, page->feed};
     slci_trace_write(out, page->trace, &about);
 }
 
@@ -324,6 +365,7 @@ slc_status slci_run_end(const slci_run_arguments *run, slc_checkpoint *checkpoin
         slci_page page = run->page;
         page.trace = run->options.trace;
         settle_trace(run);
+        SLC_TRY(slc_trace_feed_find(page.trace, &page.feed));
         if (files[1].path != NULL) {
             SLC_TRY(slci_side_file_write(&files[1], write_trace, &page));
         }

@@ -15,6 +15,7 @@
 #include "app/defaults.h"
 #include "app/report_html.h"
 #include "app/run_options.h"
+#include "io/h5_files.h"
 #include "io/outfile.h"
 
 #ifdef __cplusplus
@@ -55,9 +56,13 @@ SLC_MUST_USE slc_status slci_arg_sparse(const char *text, void *field);
 /* Checks, before anything is computed, that what is written beside the result can be written. */
 SLC_MUST_USE slc_status slci_run_check(const slci_run_arguments *run);
 
-/* The files that are written beside the result, names[SLCI_RUN_FILES]; NULL where there is none. */
-#define SLCI_RUN_FILES 5
-void slci_run_list_files(const slci_run_arguments *run, const char **names);
+/* Before anything is computed: that no file which the run writes, `outputs` (some may be NULL) and
+ * those beside them, is one of its inputs, or another file that one of these needs and that would be
+ * replaced (io/h5_files.h), or is named twice. Of an input that is not HDF5 the path alone counts.
+ * SLC_ERROR_ARGUMENT; SLC_ERROR_INPUT where an input cannot be opened, SLC_ERROR_MEMORY. */
+SLC_MUST_USE slc_status slci_run_check_files(const slci_run_arguments *run,
+                                             const slc_h5_reading *inputs, int n_inputs,
+                                             const char *const *outputs, int n_outputs);
 
 /* Fills in budgets, threads, trace and whom to tell. */
 SLC_MUST_USE slc_status slci_run_begin(slci_program *program, slci_run_arguments *run);
@@ -81,10 +86,9 @@ bool slci_run_wants_picture(const slci_run_arguments *run);
 SLC_MUST_USE slc_status slci_run_say(const slci_program *program, const slci_run_arguments *run,
                                      const char *text);
 
-/* SLC_ERROR_ARGUMENT where one of `outputs` is one of `inputs` or stands there twice. NULL entries
- * are left out. */
-SLC_MUST_USE slc_status slci_check_file_names(const slci_words *inputs, const char *const *outputs,
-                                              int n_outputs);
+/* The part of it that looks at names alone, for who has no run. */
+SLC_MUST_USE slc_status slci_check_file_names(const char *const *inputs, int n_inputs,
+                                              const char *const *outputs, int n_outputs);
 
 #ifdef __cplusplus
 }

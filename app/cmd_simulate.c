@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/cmd.h"
+#include "app/cmd_run.h"
 #include "core/host_memory.h"
 #include "core/pool.h"
 #include "core/units.h"
@@ -152,6 +152,9 @@ static slc_status check_arguments(const simulate_arguments *arguments) {
     if (arguments->has_ra != arguments->has_dec) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "--ra and --dec go together; only one was given");
     }
+    SLC_TRY(slci_check_file_names(&arguments->options.sky_path,
+                                  arguments->options.sky_path != NULL ? 1 : 0,
+                                  &arguments->options.path, 1));
     return slc_outfile_check(arguments->options.path, arguments->options.overwrite, 0);
 }
 

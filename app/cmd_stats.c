@@ -145,11 +145,9 @@ static const char stats_usage[] =
 /* ---- before the run ----------------------------------------------------------------------------- */
 
 static slc_status check_names(const stats_arguments *arguments) {
-    const char *inputs[] = {arguments->data.path};
-    const slci_words words = {inputs, 1};
-    const char *outputs[1 + SLCI_RUN_FILES] = {arguments->png_path};
-    slci_run_list_files(&arguments->run, outputs + 1);
-    return slci_check_file_names(&words, outputs, 1 + SLCI_RUN_FILES);
+    const char *dataset = arguments->data.dataset;
+    const slc_h5_reading input = {.path = arguments->data.path, .names = &dataset, .n_names = 1};
+    return slci_run_check_files(&arguments->run, &input, 1, &arguments->png_path, 1);
 }
 
 /* Of a --png that is given. */

@@ -52,6 +52,16 @@ static slc_status check_made(const slc_image_options *o, bool *has_made) {
     return SLC_OK;
 }
 
+/* That nothing which may be replaced is needed for reading. */
+static slc_status check_needed(const slc_image_options *o) {
+    for (int i = 0; i < o->n_inputs; i++) {
+        const slc_h5_reading input = slc_vis_reading(o->inputs[i]);
+        SLC_TRY(slc_h5_files_exclude(&input, o->outputs, o->n_outputs));
+        SLC_TRY(slc_h5_files_exclude(&input, &o->psf_path, 1));
+    }
+    return SLC_OK;
+}
+
 /* A format that was not built in, or cannot hold this picture, is a wrong choice of output, whereas
  * "unsupported" is said of input. */
 static slc_status check_outputs(const slc_image_options *o) {
@@ -60,6 +70,9 @@ static slc_status check_outputs(const slc_image_options *o) {
     slci_image_meta_start(o, &meta);
     if (!may_replace) {
         SLC_TRY(check_made(o, &may_replace));
+    }
+    if (may_replace) {
+        SLC_TRY(check_needed(o));
     }
     const slc_status status =
         slc_image_files_check(o->outputs, o->n_outputs, o->psf_path, &meta, may_replace);
@@ -108,7 +121,7 @@ static slc_status allocate_pictures(slci_image_job *job) {
     SLC_TRY(slc_budget_reserve(job->machine.budget, SLC_SPACE_HOST, bytes, "image"));
     job->imaging.picture_bytes = 0;
     const int64_t values = bytes / (int64_t)sizeof(double);
-    const int64_t image_values = o->nx * o->ny * job->n_planes * job->n_parts;
+    const int64_t image_values = o->nx * o->ny * job->n_planes * job->n_pols * job->n_parts;
     job->image = o->image != NULL ? o->image : calloc((size_t)image_values, sizeof(double));
     job->psf = has_psf ? calloc((size_t)(values - image_values), sizeof(double)) : NULL;
     if (job->image == NULL || (has_psf && job->psf == NULL)) {
@@ -123,100 +136,180 @@ static void fill_nan(double *values, int64_t n) {
     }
 }
 
-/* Images one plane; a plane without data is NaN. */
-static slc_status image_plane(slci_image_job *job, int64_t p) {
-    slci_plane *plane = &job->plane[p];
+/* Where a plane's picture and PSF of one polarisation are. */
+static double *image_of(const slci_image_job *job, int64_t p, int pol) {
     const int64_t values = job->geometry.nx * job->geometry.ny * job->n_parts;
-    double *image = job->image + p * values;
-    if (!plane->has_weight) {
-        slci_survey found;
-        SLC_TRY(slci_image_look_at_all(job, plane->vis, true, &found));
-        plane->totals.counts = found.counts; /* no pass will count them */
-        fill_nan(image, values);
-        job->result.n_fully_flagged_planes++;
-        slc_log_warning(job->options->run.log,
+    return job->image + slci_image_place(job, pol, p) * values;
+}
+
+static double *psf_of(const slci_image_job *job, int64_t p, int pol) {
+    return job->psf + slci_image_place(job, pol, p) * job->geometry.nx * job->geometry.ny;
+}
+
+static void warn_of_no_data(const slci_image_job *job, int64_t p, int pol) {
+    slc_log *log = job->options->run.log;
+    if (job->n_pols > 1) {
+        slc_log_warning(log,
+                        "output channel %lld has no unflagged visibilities of %s: its plane is NaN",
+                        (long long)p, slc_vis_polarisation_name(job->meta->imaged[pol].stokes));
+    } else {
+        slc_log_warning(log,
                         "output channel %lld has no unflagged visibilities: its "
                         "plane is NaN",
                         (long long)p);
-        return SLC_OK;
     }
-    SLC_TRY(
-        slci_weighted_find_first(plane->weighted, false, &plane->first_sum, &plane->has_weight));
-    const slci_pass_request request = slci_image_pass_request(job, plane);
+}
+
+/* Planes of polarisations without data are NaN. */
+static slc_status leave_out(slci_image_job *job, int64_t p) {
+    slci_plane *plane = &job->plane[p];
+    const int64_t values = job->geometry.nx * job->geometry.ny * job->n_parts;
+    slci_survey found[SLC_VIS_MOST_IMAGED];
+    bool is_looked_at = false;
+    for (int i = 0; i < job->n_pols; i++) {
+        if (plane->first[i].has_weight) {
+            continue;
+        }
+        if (!is_looked_at) {
+            SLC_TRY(slci_image_look_at_all(job, plane->vis, true, found));
+            is_looked_at = true;
+        }
+        plane->pol[i].totals.counts = found[i].counts; /* no pass will count them */
+        fill_nan(image_of(job, p, i), values);
+        job->result.n_fully_flagged_planes++;
+        warn_of_no_data(job, p, i);
+    }
+    return SLC_OK;
+}
+
+/* Images polarisations of one plane in one pass. */
+static slc_status image_pols(slci_image_job *job, int64_t p, const slci_pols *pols) {
+    slci_plane *plane = &job->plane[p];
+    double *images[SLC_VIS_MOST_IMAGED];
+    for (int i = 0; i < pols->n; i++) {
+        images[i] = image_of(job, p, pols->pol[i]);
+    }
+    const slci_pass_request request = slci_image_pass_request(job, plane, pols);
     SLC_TRY(slci_pass_prepare(&job->imaging, &request, &job->pass));
     slc_source_counters *counters = &plane->vis->counters;
     const int64_t chunks_read = counters->chunks_read;
     const int64_t chunks_decoded = counters->chunks_decoded;
     const int64_t bytes_stored = counters->bytes_read;
     slc_engine_report report;
-    SLC_TRY(slci_pass_run(&job->imaging, &job->pass, image, &report));
+    SLC_TRY(slci_pass_run(&job->imaging, &job->pass, images, &report));
     slc_engine_report_add(&job->result.report, &report);
     job->result.chunks_read += counters->chunks_read - chunks_read;
     job->result.chunks_decoded += counters->chunks_decoded - chunks_decoded;
     job->result.bytes_stored += counters->bytes_read - bytes_stored;
     slci_image_rest(job, plane);
-    plane->totals = slci_weighted_totals(plane->weighted);
-    slci_pass_normalise(&job->pass, plane->totals.weight_sum, image);
+    for (int i = 0; i < pols->n; i++) {
+        slci_totals *totals = &plane->pol[pols->pol[i]].totals;
+        *totals = slci_weighted_totals(plane->weighted, pols->pol[i]);
+        slci_pass_normalise(&job->pass, totals->weight_sum, images[i]);
+    }
+    return SLC_OK;
+}
+
+static slc_status image_plane(slci_image_job *job, int64_t p) {
+    slci_plane *plane = &job->plane[p];
+    slci_pols pols;
+    SLC_TRY(leave_out(job, p));
+    if (slci_image_pols_get(job, plane, 0, &pols)) {
+        SLC_TRY(slci_weighted_find_first(plane->weighted, false, plane->first));
+    }
+    for (int g = 0; slci_image_pols_get(job, plane, g, &pols); g++) {
+        SLC_TRY(image_pols(job, p, &pols));
+    }
     return SLC_OK;
 }
 
 /* ---- PSF and beam ----------------------------------------------------------------------------- */
 
-/* The PSF of a plane over nx × ny pixels about (0, 0), normalised. */
-static slc_status image_psf(slci_image_job *job, slci_plane *plane, int64_t nx, int64_t ny,
-                            double *psf) {
-    double first_sum = 0;
-    bool has_weight = false;
-    SLC_TRY(slci_weighted_find_first(plane->weighted, true, &first_sum, &has_weight));
-    const slci_pass_request request = slci_image_psf_request(job, plane, nx, ny, first_sum);
+/* The PSFs of a plane over nx × ny pixels about (0, 0), normalised. psf [pols->n] */
+static slc_status image_psf(slci_image_job *job, slci_plane *plane, const slci_pols *pols,
+                            int64_t nx, int64_t ny, double *const *psf) {
+    slci_first first[SLC_VIS_MOST_IMAGED];
+    SLC_TRY(slci_weighted_find_first(plane->weighted, true, first));
+    const slci_pass_request request = slci_image_psf_request(job, plane, pols, nx, ny, first);
     SLC_TRY(slci_pass_prepare(&job->imaging, &request, &job->pass));
     slc_engine_report report;
     SLC_TRY(slci_pass_run(&job->imaging, &job->pass, psf, &report));
     slc_engine_report_add(&job->result.psf_report, &report);
     slci_image_rest(job, plane);
-    plane->totals = slci_weighted_totals(plane->weighted);
-    slci_pass_normalise(&job->pass, plane->totals.weight_sum, psf);
-    /* The centre is Σw / Σw: what it differs from 1 by is the rounding of its own sum. */
-    const double centre = psf[ny / 2 * nx + nx / 2];
-    for (int64_t i = 0; i < nx * ny; i++) {
-        psf[i] /= centre;
+    for (int i = 0; i < pols->n; i++) {
+        slci_totals *totals = &plane->pol[pols->pol[i]].totals;
+        *totals = slci_weighted_totals(plane->weighted, pols->pol[i]);
+        slci_pass_normalise(&job->pass, totals->weight_sum, psf[i]);
+        /* The centre is Σw / Σw: what it differs from 1 by is the rounding of its own sum. */
+        const double centre = psf[i][ny / 2 * nx + nx / 2];
+        for (int64_t k = 0; k < nx * ny; k++) {
+            psf[i][k] /= centre;
+        }
     }
     return SLC_OK;
 }
 
-/* The beam from a patch about the centre, as large as the main lobe needs. The patch lies where the
- * image will be, so it takes no memory of its own. */
-static slc_status find_beam_in_patch(slci_image_job *job, slci_plane *plane) {
+/* The beams from patches about the centre, as large as the main lobe needs. The patches lie where the
+ * image will be, so they take no memory of their own. */
+static slc_status find_beams_in_patches(slci_image_job *job, slci_plane *plane,
+                                        const slci_pols *pols) {
     const slc_image_options *o = job->options;
-    for (int64_t size = SLCI_BEAM_PATCH;; size *= 2) {
+    slci_pols left = *pols; /* whose lobe did not fit the last patch */
+    for (int64_t size = SLCI_BEAM_PATCH; left.n > 0; size *= 2) {
         const int64_t nx = slc_min_i64(size, o->nx);
         const int64_t ny = slc_min_i64(size, o->ny);
-        SLC_TRY(image_psf(job, plane, nx, ny, job->image));
-        SLC_TRY(slci_beam_find(job->image, nx, ny, job->geometry.scale_rad, &plane->beam));
-        if (!plane->beam.touches_edge || (nx == o->nx && ny == o->ny)) {
-            return SLC_OK;
+        double *psf[SLC_VIS_MOST_IMAGED];
+        for (int i = 0; i < left.n; i++) {
+            psf[i] = job->image + i * nx * ny;
+        }
+        SLC_TRY(image_psf(job, plane, &left, nx, ny, psf));
+        slci_pols larger = {.n = 0};
+        for (int i = 0; i < left.n; i++) {
+            slci_beam_fit *beam = &plane->pol[left.pol[i]].beam;
+            SLC_TRY(slci_beam_find(psf[i], nx, ny, job->geometry.scale_rad, beam));
+            if (beam->touches_edge && (nx < o->nx || ny < o->ny)) {
+                larger.pol[larger.n++] = left.pol[i];
+            }
+        }
+        left = larger;
+    }
+    return SLC_OK;
+}
+
+static slc_status find_beams_of(slci_image_job *job, int64_t p, const slci_pols *pols) {
+    slci_plane *plane = &job->plane[p];
+    const slc_direct_geometry *g = &job->geometry;
+    if (job->psf == NULL) {
+        SLC_TRY(find_beams_in_patches(job, plane, pols));
+    } else {
+        double *psf[SLC_VIS_MOST_IMAGED];
+        for (int i = 0; i < pols->n; i++) {
+            psf[i] = psf_of(job, p, pols->pol[i]);
+        }
+        SLC_TRY(image_psf(job, plane, pols, g->nx, g->ny, psf));
+        for (int i = 0; i < pols->n; i++) {
+            SLC_TRY(
+                slci_beam_find(psf[i], g->nx, g->ny, g->scale_rad, &plane->pol[pols->pol[i]].beam));
         }
     }
+    for (int i = 0; i < pols->n; i++) {
+        const int pol = pols->pol[i];
+        job->plane_beam[slci_image_place(job, pol, p)] = plane->pol[pol].beam.beam;
+    }
+    return SLC_OK;
 }
 
 static slc_status find_beam(slci_image_job *job, int64_t p) {
     slci_plane *plane = &job->plane[p];
-    const int64_t pixels = job->geometry.nx * job->geometry.ny;
-    if (!plane->has_weight) {
-        if (job->psf != NULL) {
-            fill_nan(job->psf + p * pixels, pixels);
+    slci_pols pols;
+    for (int i = 0; i < job->n_pols && job->psf != NULL; i++) {
+        if (!plane->first[i].has_weight) {
+            fill_nan(psf_of(job, p, i), job->geometry.nx * job->geometry.ny);
         }
-        return SLC_OK;
     }
-    if (job->psf == NULL) {
-        SLC_TRY(find_beam_in_patch(job, plane));
-    } else {
-        double *psf = job->psf + p * pixels;
-        SLC_TRY(image_psf(job, plane, job->geometry.nx, job->geometry.ny, psf));
-        SLC_TRY(slci_beam_find(psf, job->geometry.nx, job->geometry.ny, job->geometry.scale_rad,
-                               &plane->beam));
+    for (int g = 0; slci_image_pols_get(job, plane, g, &pols); g++) {
+        SLC_TRY(find_beams_of(job, p, &pols));
     }
-    job->plane_beam[p] = plane->beam.beam;
     return SLC_OK;
 }
 
@@ -226,11 +319,13 @@ static slc_status find_beams(slci_image_job *job) {
     const char *why = NULL;
     for (int64_t p = 0; p < job->n_planes; p++) {
         SLC_TRY(find_beam(job, p));
-        const char *why_none = job->plane[p].beam.why_none;
-        n_without += why_none != NULL;
-        why = why == NULL ? why_none : why;
+        for (int i = 0; i < job->n_pols; i++) {
+            const char *why_none = job->plane[p].pol[i].beam.why_none;
+            n_without += why_none != NULL;
+            why = why == NULL ? why_none : why;
+        }
     }
-    if (job->n_planes > 1) {
+    if (job->n_planes * job->n_pols > 1) {
         (void)snprintf(job->result.beam_why, sizeof job->result.beam_why, "each plane has its own");
     } else if (why != NULL) {
         (void)snprintf(job->result.beam_why, sizeof job->result.beam_why, "%s", why);
@@ -238,7 +333,7 @@ static slc_status find_beams(slci_image_job *job) {
     if (n_without > 0) {
         slc_log_warning(job->options->run.log,
                         "no beam could be fitted for %lld of %lld plane(s): %s",
-                        (long long)n_without, (long long)job->n_planes, why);
+                        (long long)n_without, (long long)(job->n_planes * job->n_pols), why);
     }
     return SLC_OK;
 }
@@ -251,7 +346,7 @@ static void finish_meta(slci_image_job *job, slc_image_meta *meta) {
     meta->n_flagged = result->n_flagged;
     meta->weight_sum = result->weight_sum;
     meta->abs_sum = result->abs_sum;
-    if (job->n_planes == 1) {
+    if (job->n_planes * job->n_pols == 1) {
         meta->beam = job->plane_beam[0];
     } else {
         meta->plane_beam = job->plane_beam;
@@ -330,7 +425,6 @@ done:
 
 /* ---- the run ---------------------------------------------------------------------------------- */
 
-/* The plan at hand is that of the last image, as large as any. */
 static slc_status check_room(const slci_image_job *job) {
     const slc_image_options *o = job->options;
     const int n_files = count_files(o);
@@ -345,7 +439,7 @@ static slc_status check_room(const slci_image_job *job) {
     const slci_disk_need need = {.outputs = needs,
                                  .n_outputs = n_files,
                                  .journal_bytes = job->image_bytes,
-                                 .state_bytes = slci_state_bytes(&job->pass.job, &job->pass.plan)};
+                                 .state_bytes = job->state_bytes};
     const slc_status status = slci_check_room(&o->run, &need);
     free(needs);
     return status;
@@ -365,7 +459,7 @@ static slc_status compute(slci_image_job *job) {
         slc_trace_add_phase(trace, "imaging", plane_ns);
     }
     slci_image_add_totals(job);
-    slci_image_find_peak(job, slci_image_leading_plane(job));
+    slci_image_find_peak(job);
     slci_image_warn_of_losses(job);
     const int64_t begin_ns = slc_clock_ns();
     finish_meta(job, &job->result.meta);
@@ -409,7 +503,9 @@ static void close_job(slci_image_job *job) {
         free(job->image);
     }
     free(job->psf);
-    slci_density_destroy(&job->density);
+    for (int i = 0; i < job->n_pols; i++) {
+        slci_density_destroy(&job->density[i]);
+    }
     slc_source_destroy(job->vis);
     slci_machine_close(&job->machine);
 }

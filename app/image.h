@@ -38,14 +38,14 @@ typedef struct slc_image_options {
     int n_inputs;
     const char *const *outputs; /* .fits, .h5 or .png, as many as wanted */
     int n_outputs;
-    double *image;        /* NULL, or where the image goes: [n_planes, ny, nx, 1 or 2], host, */
-                          /* row 0 south, l falling with the column, NaN beyond the horizon */
+    double *image; /* NULL, or where the image goes: [polarisations, n_planes, ny, nx, 1 or 2], */
+                   /* host, row 0 south, l falling with the column, NaN beyond the horizon */
     const char *psf_path; /* NULL: none */
     int64_t nx, ny;       /* pixels; default 512 */
     double scale_rad;     /* 0: three pixels per fringe of the longest baseline */
     bool has_centre;      /* --centre: the picture is moved there, the projection is not */
     double centre_ra_rad, centre_dec_rad;
-    slc_vis_options vis; /* selection, polarisation, weights of samples */
+    slc_vis_options vis; /* selection, polarisations, weights of samples */
     slc_weighting weighting;
     double robust;    /* Briggs R */
     int64_t n_planes; /* --channels-out; default 1 */
@@ -68,18 +68,20 @@ typedef struct slc_image_tuning {
     slc_image_launch launch[SLC_DIRECT_N_LAUNCHES];
 } slc_image_tuning;
 
-/* What the run did, over all planes; plain data. */
+/* What the run did, over all planes of all polarisations; plain data. */
 typedef struct slc_image_result {
     slc_image_meta meta; /* as written; plane_beam is NULL */
     double peak;         /* Jy/beam, over finite pixels of plane 0 (of the first with data) */
     int64_t peak_x, peak_y, peak_plane;
+    int peak_pol; /* which of meta's polarisations has it */
     double peak_ra_rad, peak_dec_rad;
     double rms;
     double total_seconds;
     double weight_sum;
     double abs_sum;
-    int64_t n_used, n_flagged, n_looked_at, n_nonfinite, n_outside_uniform;
-    int64_t finite_pixels;
+    int64_t n_used, n_flagged, n_looked_at, n_nonfinite, n_bad_weight, n_outside_uniform;
+    slc_vis_outsiders outside[SLC_VIS_N_OUTSIDE]; /* of what single precision holds */
+    int64_t finite_pixels;                        /* of a plane: those within the horizon */
     int n_fully_flagged_planes;
     bool is_resumed; /* an earlier run was continued; counts of what was moved are this run's */
     double pairs_per_second; /* used samples × finite pixels / kernel seconds */

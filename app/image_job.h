@@ -11,15 +11,19 @@
 #include "app/tuning_book.h"
 #include "app/weighting.h"
 
-/* One output channel: its source, its weights, what was found. */
+/* One polarisation of an output channel. */
+typedef struct slci_plane_pol {
+    slci_totals totals;
+    slci_beam_fit beam;
+} slci_plane_pol;
+
+/* One output channel: its source, its weights, what was found of each polarisation. */
 typedef struct slci_plane {
     slc_source *vis;      /* owned, or the job's own when there is one plane */
     slc_source *weighted; /* owned */
     const slc_vis_meta *meta;
-    double first_sum; /* of the image pass */
-    bool has_weight;
-    slci_totals totals;
-    slci_beam_fit beam;
+    slci_first first[SLC_VIS_MOST_IMAGED]; /* of the image pass */
+    slci_plane_pol pol[SLC_VIS_MOST_IMAGED];
 } slci_plane;
 
 typedef struct slci_image_job {
@@ -29,18 +33,20 @@ typedef struct slci_image_job {
     slci_machine machine;
     slc_source *vis;
     const slc_vis_meta *meta;
-    slci_survey survey;
-    slci_density density;
+    int n_pols;                                /* polarisations that are imaged */
+    slci_survey survey[SLC_VIS_MOST_IMAGED];   /* [n_pols] */
+    slci_density density[SLC_VIS_MOST_IMAGED]; /* [n_pols] */
     slc_direct_geometry geometry;
     int64_t n_planes;
     slci_plane *plane;    /* [n_planes] */
-    slc_beam *plane_beam; /* [n_planes] */
+    slc_beam *plane_beam; /* [n_pols, n_planes] */
     int n_parts;
-    int64_t tile_pixels; /* the image's kernel tile, which all passes share */
-    double *image;       /* [n_planes, ny, nx, n_parts] */
-    double *psf;         /* [n_planes, ny, nx] or NULL */
-    int64_t image_bytes; /* reserved for both */
-    int room;            /* that the reader has, app/image_open.c; 0: the usual */
+    int64_t tile_pixels[SLC_VIS_MOST_IMAGED]; /* the image's kernel tile, which all passes share */
+    double *image;                            /* [n_pols, n_planes, ny, nx, n_parts] */
+    double *psf;                              /* [n_pols, n_planes, ny, nx] or NULL */
+    int64_t image_bytes;                      /* reserved for both */
+    int64_t state_bytes;                      /* of a checkpoint, in the pass that has most */
+    int room; /* that the reader has, app/image_open.c; 0: the usual */
     int64_t reading_bytes, least_reading_bytes; /* reserved for it, and what the least room takes */
     slci_pass pass;
     slc_image_result result;
@@ -49,7 +55,7 @@ typedef struct slci_image_job {
 /* app/image_open.c: everything before the plan. */
 SLC_MUST_USE slc_status slci_image_open(slci_image_job *job);
 
-/* Looks at every row of a set of the job's. */
+/* Looks at every row of a set of the job's; out [n_pols]. */
 SLC_MUST_USE slc_status slci_image_look_at_all(const slci_image_job *job, slc_source *vis,
                                                bool wants_data, slci_survey *out);
 
@@ -73,8 +79,8 @@ SLC_MUST_USE slc_status slci_image_begin_checkpoint(slci_image_job *job);
 /* Sums over the planes' totals, rates, and what the ledger saw. */
 void slci_image_add_totals(slci_image_job *job);
 
-/* Peak, its place and rms of the real part of plane `p`, over its finite pixels. */
-void slci_image_find_peak(slci_image_job *job, int64_t p);
+/* Peak, its place and rms of the real part of the first plane that has data, over its finite pixels. */
+void slci_image_find_peak(slci_image_job *job);
 
 /* Says which samples were left out, and how far the sky turned. */
 void slci_image_warn_of_losses(const slci_image_job *job);
@@ -86,13 +92,24 @@ void slci_image_meta_start(const slc_image_options *options, slc_image_meta *met
  * lobe lies inside. At three pixels a fringe a typical lobe is some 10 pixels wide. */
 #define SLCI_BEAM_PATCH 64
 
+/* The g-th of the sets of polarisations of a plane that share a pass: those with data for which the
+ * survey found the same reach, so that they have the same kernel tiles together as each alone. False
+ * past the last. */
+bool slci_image_pols_get(const slci_image_job *job, const slci_plane *plane, int g, slci_pols *out);
+
 /* app/image_plan.c. The first plane that has data: plan, peak and record are its. */
 int64_t slci_image_leading_plane(const slci_image_job *job);
 
-/* A plane's pass over the image, and over nx × ny pixels of its PSF with the image's kernel tile. */
-slci_pass_request slci_image_pass_request(const slci_image_job *job, const slci_plane *plane);
+/* Which of the planes of all polarisations a plane's is. */
+int64_t slci_image_place(const slci_image_job *job, int pol, int64_t plane);
+
+/* A plane's pass over the image, and over nx × ny pixels of its PSF with the image's kernel tile;
+ * `first` [n_pols] is what was found for it, NULL before. */
+slci_pass_request slci_image_pass_request(const slci_image_job *job, const slci_plane *plane,
+                                          const slci_pols *pols);
 slci_pass_request slci_image_psf_request(const slci_image_job *job, const slci_plane *plane,
-                                         int64_t nx, int64_t ny, double first_sum);
+                                         const slci_pols *pols, int64_t nx, int64_t ny,
+                                         const slci_first *first);
 
 /* Notes for the plan how fast the survey, which has just ended, was read. */
 void slci_image_note_reader(slci_image_job *job);

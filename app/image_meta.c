@@ -18,10 +18,15 @@ void slci_image_meta_start(const slc_image_options *options, slc_image_meta *met
                              .ny = options->ny,
                              .n_planes = options->n_planes,
                              .n_parts = options->is_complex ? 2 : 1,
+                             .n_stokes = slc_vis_count_imaged(&options->vis),
+                             .stokes = slc_vis_polarisation_code(options->vis.polarisation),
                              .is_double = options->epsilon < DOUBLE_EPSILON,
                              .scale_rad = options->scale_rad,
                              .epsilon = options->epsilon,
                              .method = "direct"};
+    for (int i = 1; i < meta->n_stokes; i++) {
+        meta->more_stokes[i - 1] = slc_vis_polarisation_code(options->vis.more[i - 1]);
+    }
 }
 
 /* Middle and distance between the outer edges of channels [begin, end), whatever their order. */
@@ -59,7 +64,9 @@ static void fill_history(const slci_image_job *job, slc_image_meta *meta) {
     slci_format_shortest(job->geometry.scale_rad, a);
     add_history(meta, "sluice image --size %lldx%lld --scale %srad", (long long)o->nx,
                 (long long)o->ny, a);
-    add_history(meta, "polarisation: %s", job->meta->polarisation_text);
+    for (int i = 0; i < job->n_pols; i++) {
+        add_history(meta, "polarisation: %s", job->meta->imaged[i].text);
+    }
     if (o->has_centre) {
         slci_format_number(o->centre_ra_rad * SLC_RADIAN_DEG, 15, a);
         slci_format_number(o->centre_dec_rad * SLC_RADIAN_DEG, 15, b);
@@ -156,7 +163,10 @@ slc_status slci_image_meta_fill(const slci_image_job *job, slc_image_meta *meta)
     (void)snprintf(meta->frame, sizeof meta->frame, "%s",
                    vis->frame == SLC_FRAME_ICRS ? "ICRS" : "FK5");
     meta->equinox = vis->equinox;
-    meta->stokes = vis->stokes;
+    meta->stokes = vis->imaged[0].stokes;
+    for (int i = 1; i < vis->n_imaged; i++) {
+        meta->more_stokes[i - 1] = vis->imaged[i].stokes;
+    }
     SLC_TRY(fill_frequency(job, meta));
     if (strcmp(vis->units, "Jy") == 0) {
         (void)snprintf(meta->unit, sizeof meta->unit, "Jy/beam");

@@ -170,9 +170,34 @@ static slc_status refuse_range(const slci_image_job *job) {
                           job->vis->name, from, to, shortest, longest);
 }
 
+/* What single precision cannot hold, where most is left out for that; else SLC_VIS_N_OUTSIDE. */
+static int find_outside(const slc_vis_counts *counts) {
+    static const slc_vis_outside left_out[] = {SLC_VIS_VALUE_TOO_LARGE, SLC_VIS_WEIGHT_TOO_LARGE,
+                                               SLC_VIS_WEIGHT_TOO_SMALL};
+    int64_t most = (counts->zero_weight + counts->nonfinite) / 2;
+    int found = SLC_VIS_N_OUTSIDE;
+    for (int k = 0; k < (int)(sizeof left_out / sizeof left_out[0]); k++) {
+        if (counts->outside[left_out[k]].n > most) {
+            most = counts->outside[left_out[k]].n;
+            found = left_out[k];
+        }
+    }
+    return found;
+}
+
+/* Of all polarisations. */
+static slc_vis_counts count_all(const slci_image_job *job) {
+    slc_vis_counts all = {0};
+    for (int i = 0; i < job->n_pols; i++) {
+        slc_vis_counts_add(&all, &job->survey[i].counts);
+    }
+    return all;
+}
+
 /* No sample counts: say why. */
 static slc_status refuse_empty(const slci_image_job *job) {
-    const slc_vis_counts *counts = &job->survey.counts;
+    const slc_vis_counts all = count_all(job);
+    const slc_vis_counts *counts = &all;
     const char *name = job->vis->name;
     const char *weights = job->meta->is_plain ? "the weight" : "nsamples";
     if (job->meta->n_rows == 0) {
@@ -181,6 +206,19 @@ static slc_status refuse_empty(const slci_image_job *job) {
     if (counts->total > 0 && counts->flagged == counts->total) {
         return SLC_FAIL(SLC_ERROR_INPUT, "%s: no unflagged visibilities: %lld of %lld flagged",
                         name, (long long)counts->flagged, (long long)counts->total);
+    }
+    const int outside = find_outside(counts);
+    if (outside < SLC_VIS_N_OUTSIDE) {
+        const slc_vis_outsiders *found = &counts->outside[outside];
+        return SLC_FAIL(
+            SLC_ERROR_INPUT,
+            "%s: no visibilities are left: %lld of %lld flagged, and of the others %lld "
+            "%s; the first is in row %lld, channel %lld%s",
+            name, (long long)counts->flagged, (long long)counts->total, (long long)found->n,
+            slc_vis_outside_text((slc_vis_outside)outside), (long long)found->row,
+            (long long)found->channel,
+            outside == SLC_VIS_VALUE_TOO_LARGE ? "; in larger units they fit"
+                                               : "; --unit-weights uses 1 instead");
     }
     if (counts->zero_weight > 0) {
         return SLC_FAIL(
@@ -231,16 +269,22 @@ static slc_status survey(slci_image_job *job) {
     slc_vis_options options = vis_options(o);
     SLC_TRY(slc_vis_open(o->inputs, o->n_inputs, &options, &job->vis));
     job->meta = slc_vis_get_meta(job->vis);
+    job->n_pols = job->meta->n_imaged;
     SLC_TRY(settle_reader(job));
-    slc_log_note(o->run.log, "%s", job->meta->polarisation_text);
+    for (int i = 0; i < job->n_pols; i++) {
+        slc_log_note(o->run.log, "%s", job->meta->imaged[i].text);
+    }
     slc_log_note(o->run.log, "%s", job->meta->phase_text);
     if (strcmp(job->meta->units, "Jy") != 0) {
         slc_log_note(o->run.log, "vis_units is '%s', not Jy: BUNIT is left out", job->meta->units);
     }
-    SLC_TRY(
-        slci_image_look_at_all(job, job->vis, o->weighting != SLC_WEIGHT_NATURAL, &job->survey));
+    SLC_TRY(slci_image_look_at_all(job, job->vis, o->weighting != SLC_WEIGHT_NATURAL, job->survey));
     slci_image_note_reader(job);
-    return job->survey.n_weighted > 0 ? SLC_OK : refuse_empty(job);
+    int64_t n_weighted = 0;
+    for (int i = 0; i < job->n_pols; i++) {
+        n_weighted += job->survey[i].n_weighted;
+    }
+    return n_weighted > 0 ? SLC_OK : refuse_empty(job);
 }
 
 /* Pixel scale and place of the picture. */
@@ -252,17 +296,21 @@ static slc_status choose_geometry(slci_image_job *job) {
                                .scale_rad = o->scale_rad,
                                .is_w_projected = job->meta->is_w_projected};
     if (g->scale_rad <= 0) {
-        if (job->survey.max_uv <= 0) {
+        double max_uv = 0;
+        for (int i = 0; i < job->n_pols; i++) {
+            max_uv = fmax(max_uv, job->survey[i].max_uv);
+        }
+        if (max_uv <= 0) {
             return SLC_FAIL(SLC_ERROR_ARGUMENT,
                             "%s: every baseline has length 0, so there is no default --scale; give "
                             "one",
                             job->vis->name);
         }
-        g->scale_rad = fmin(1.0 / (FRINGE_PIXELS * job->survey.max_uv), 0.5);
+        g->scale_rad = fmin(1.0 / (FRINGE_PIXELS * max_uv), 0.5);
         slc_log_note(o->run.log,
                      "--scale %.6grad (%.6g asec): three pixels per fringe of the longest "
                      "baseline, %.6g wavelengths",
-                     g->scale_rad, g->scale_rad / SLC_ARCSECOND_RAD, job->survey.max_uv);
+                     g->scale_rad, g->scale_rad / SLC_ARCSECOND_RAD, max_uv);
     }
     if (o->has_centre &&
         !slci_sky_to_cosines(job->meta->ra_rad, job->meta->dec_rad, o->centre_ra_rad,
@@ -283,6 +331,10 @@ static slc_status weigh(slci_image_job *job) {
     }
     int64_t bytes = 0;
     SLC_TRY(slci_density_bytes(o->nx, o->ny, &bytes));
+    if (!slc_checked_mul(bytes, job->n_pols, &bytes)) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "the uv grids of a %lld x %lld image are too large",
+                        (long long)o->nx, (long long)o->ny);
+    }
     bool is_smaller = true;
     while (bytes > slci_machine_left_bytes(&job->machine) && is_smaller) {
         SLC_TRY(slci_image_shrink_reader(job, &is_smaller));
@@ -294,7 +346,7 @@ static slc_status weigh(slci_image_job *job) {
     }
     const slci_survey_options options = survey_options(job, true);
     return slci_density_create(job->vis, &options, o->nx, o->ny, job->geometry.scale_rad,
-                               job->machine.budget, &job->density);
+                               job->machine.budget, job->density);
 }
 
 /* ---- planes ----------------------------------------------------------------------------------- */
@@ -316,10 +368,9 @@ static slc_status open_plane(slci_image_job *job, int64_t p) {
 }
 
 static slc_status weigh_plane(slci_image_job *job, slci_plane *plane) {
-    SLC_TRY(slci_weighted_create(plane->vis, job->density.cell != NULL ? &job->density : NULL,
+    SLC_TRY(slci_weighted_create(plane->vis, job->density[0].cell != NULL ? job->density : NULL,
                                  &plane->weighted));
-    SLC_TRY(
-        slci_weighted_find_first(plane->weighted, false, &plane->first_sum, &plane->has_weight));
+    SLC_TRY(slci_weighted_find_first(plane->weighted, false, plane->first));
     slci_image_rest(job, plane);
     return SLC_OK;
 }
@@ -338,7 +389,7 @@ static slc_status open_planes(slci_image_job *job) {
                         (long long)job->n_planes, (long long)job->meta->n_channels);
     }
     job->plane = calloc((size_t)job->n_planes, sizeof *job->plane);
-    job->plane_beam = calloc((size_t)job->n_planes, sizeof *job->plane_beam);
+    job->plane_beam = calloc((size_t)(job->n_planes * job->n_pols), sizeof *job->plane_beam);
     if (job->plane == NULL || job->plane_beam == NULL) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "no memory for %lld planes", (long long)job->n_planes);
     }
@@ -349,9 +400,11 @@ static slc_status open_planes(slci_image_job *job) {
     SLC_TRY(settle_reader(job));
     for (int64_t p = 0; p < job->n_planes; p++) {
         SLC_TRY(weigh_plane(job, &job->plane[p]));
-        has_weight = has_weight || job->plane[p].has_weight;
+        for (int i = 0; i < job->n_pols; i++) {
+            has_weight = has_weight || job->plane[p].first[i].has_weight;
+        }
     }
-    if (!has_weight && job->density.cell != NULL) {
+    if (!has_weight && job->density[0].cell != NULL) {
         return SLC_FAIL(SLC_ERROR_INPUT,
                         "%s: every visibility is finer than the pixels, which uniform and Briggs "
                         "weights leave out; a smaller --scale helps",
@@ -359,7 +412,7 @@ static slc_status open_planes(slci_image_job *job) {
     }
     if (!has_weight) {
         /* The survey did not look at values: what had a weight there is not finite. */
-        SLC_TRY(slci_image_look_at_all(job, job->vis, true, &job->survey));
+        SLC_TRY(slci_image_look_at_all(job, job->vis, true, job->survey));
         return refuse_empty(job);
     }
     return SLC_OK;

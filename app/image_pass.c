@@ -85,12 +85,12 @@ static double cuda_pairs_per_s(const slci_pass *pass, int n_processors) {
 
 static double seconds_per_point(const slci_imaging *imaging, const slci_pass *pass) {
     const slci_pass_request *request = &pass->request;
+    const double samples = (double)request->n_channels * (double)request->pols.n;
     if (imaging->machine->device->kind == SLC_DEVICE_CUDA) {
-        return (double)request->n_channels /
-               cuda_pairs_per_s(pass, imaging->machine->limits.n_processors);
+        return samples / cuda_pairs_per_s(pass, imaging->machine->limits.n_processors);
     }
     const double pixels = (double)request->geometry.nx * (double)request->geometry.ny;
-    return pass->summary.flops_per_sample / pixels * (double)request->n_channels /
+    return pass->summary.flops_per_sample / pixels * samples /
            (HOST_FLOPS_PER_THREAD * (double)slc_pool_size(imaging->machine->pool));
 }
 
@@ -110,7 +110,8 @@ static slc_status make_plan(const slci_imaging *imaging, slci_pass *pass) {
      * of the source, twice for two polarisations. */
     const int64_t unit =
         slc_min_i64(slc_source_next_unit(pass->request.vis, 0, 0), pass->request.n_rows);
-    const double unit_bytes = (double)unit * (double)(24 * (pass->request.n_channels + 1));
+    const int64_t n_samples = pass->request.n_channels * pass->request.pols.n;
+    const double unit_bytes = (double)unit * (double)(24 * (n_samples + 1));
     int64_t device_bytes = imaging->options->run.vram_bytes;
     int64_t staging_bytes = slci_machine_left_bytes(imaging->machine) - imaging->picture_bytes;
     if (imaging->most_device_bytes > 0) {
@@ -169,6 +170,9 @@ slc_status slci_pass_prepare(const slci_imaging *imaging, const slci_pass_reques
                                        .tile_pixels = request->tile_pixels,
                                        .card = imaging->machine->card};
     SLC_TRY(slc_direct_choose(&direct, &pass->setup));
+    for (int i = 1; i < request->pols.n; i++) {
+        SLC_TRY(slc_direct_add_pol(&pass->setup, request->first_sum[i]));
+    }
     slc_direct_summarise(&pass->setup, &pass->summary);
     SLC_TRY(slc_direct_job_init(&pass->setup, imaging->machine->device->kind,
                                 slc_pool_size(imaging->machine->pool), request->n_rows,
@@ -195,19 +199,25 @@ static void report_progress(void *context, int64_t done_tiles, int64_t n_tiles) 
 }
 
 static slc_status run_engine(const slci_imaging *imaging, slci_pass *pass, slc_source *channels,
-                             slc_sink *sink, slc_engine_report *report) {
+                             picture_sink *sinks, slc_engine_report *report) {
     const slci_pass_request *request = &pass->request;
-    slc_binding bindings[SLC_DIRECT_N_OPERANDS] = {
+    slc_binding bindings[SLC_MAX_OPERANDS] = {
         [SLC_DIRECT_UVW] = {.source = request->vis, .field = SLC_VIS_UVW},
-        [SLC_DIRECT_VIS] = {.source = request->vis, .field = SLC_VIS_DATA},
-        [SLC_DIRECT_WEIGHT] = {.source = request->vis, .field = SLC_VIS_WEIGHT},
         [SLC_DIRECT_CHANNELS] = {.source = channels},
-        [SLC_DIRECT_IMAGE] = {.sink = sink},
     };
+    for (int i = 0; i < request->pols.n; i++) {
+        const int pol = request->pols.pol[i];
+        bindings[slc_direct_operand(SLC_DIRECT_VIS, i)] =
+            (slc_binding){.source = request->vis, .field = slc_vis_data_field(pol)};
+        bindings[slc_direct_operand(SLC_DIRECT_WEIGHT, i)] =
+            (slc_binding){.source = request->vis, .field = slc_vis_weight_field(pol)};
+        bindings[slc_direct_operand(SLC_DIRECT_IMAGE, i)].sink = &sinks[i].base;
+    }
     pass_progress progress = {.options = &imaging->options->run,
                               .stage = request->stage,
                               .total = (double)request->n_rows * (double)request->n_channels *
-                                       (double)request->geometry.nx * (double)request->geometry.ny};
+                                       (double)request->geometry.nx * (double)request->geometry.ny *
+                                       (double)request->pols.n};
     slc_execution *execution = &pass->execution;
     execution->engine.bindings = bindings;
     execution->engine.log = request->is_first ? imaging->options->run.log : NULL;
@@ -217,7 +227,7 @@ static slc_status run_engine(const slci_imaging *imaging, slci_pass *pass, slc_s
     return slc_execute(&pass->job, execution, &pass->plan, report);
 }
 
-slc_status slci_pass_run(const slci_imaging *imaging, slci_pass *pass, double *image,
+slc_status slci_pass_run(const slci_imaging *imaging, slci_pass *pass, double *const *images,
                          slc_engine_report *report) {
     const slci_pass_request *request = &pass->request;
     slc_layout layout;
@@ -226,13 +236,17 @@ slc_status slci_pass_run(const slci_imaging *imaging, slci_pass *pass, double *i
     slc_status status = SLC_OK;
     SLC_TRY(
         slc_source_create_memory("channels", &layout, request->wavelengths_per_metre, &channels));
-    picture_sink sink = {.base = {.ops = &picture_ops, .name = "image"},
-                         .nx = request->geometry.nx,
-                         .n_parts = request->n_parts,
-                         .scale_bits = pass->setup.scale_bits,
-                         .image = image};
-    SLC_TRY_GOTO(done, slc_job_full_layout(&pass->job, SLC_DIRECT_IMAGE, &sink.base.layout));
-    status = run_engine(imaging, pass, channels, &sink.base, report);
+    picture_sink sinks[SLC_VIS_MOST_IMAGED];
+    for (int i = 0; i < request->pols.n; i++) {
+        sinks[i] = (picture_sink){.base = {.ops = &picture_ops, .name = "image"},
+                                  .nx = request->geometry.nx,
+                                  .n_parts = request->n_parts,
+                                  .scale_bits = slc_direct_scale_bits(&pass->setup, i),
+                                  .image = images[i]};
+        SLC_TRY_GOTO(done, slc_job_full_layout(&pass->job, slc_direct_operand(SLC_DIRECT_IMAGE, i),
+                                               &sinks[i].base.layout));
+    }
+    status = run_engine(imaging, pass, channels, sinks, report);
 done:
     slc_source_destroy(channels);
     return status;

@@ -23,12 +23,20 @@ typedef struct slci_imaging {
     double read_bytes_per_s; /* what the reader did, fetching included; 0: not known */
 } slci_imaging;
 
+/* Some of the polarisations that a set is imaged in. */
+typedef struct slci_pols {
+    int n;
+    int pol[SLC_VIS_MOST_IMAGED]; /* rising */
+} slci_pols;
+
 typedef struct slci_pass_request {
     slc_source *vis; /* weighted, lent for the pass's life */
+    slci_pols pols;  /* of it, which the pass images */
     int64_t n_rows, n_channels;
     const double *wavelengths_per_metre; /* [n_channels], lent */
     slc_direct_geometry geometry;
-    slc_direct_survey survey;
+    slc_direct_survey survey;              /* of the first of them */
+    double first_sum[SLC_VIS_MOST_IMAGED]; /* [pols.n] */
     int n_parts;
     bool is_psf;
     int64_t tile_pixels;   /* kernel tile; 0: chosen */
@@ -53,9 +61,10 @@ typedef struct slci_pass {
 SLC_MUST_USE slc_status slci_pass_prepare(const slci_imaging *imaging,
                                           const slci_pass_request *request, slci_pass *pass);
 
-/* Runs it. image [ny, nx, n_parts] f64 (host) gets the plain sums; Σw is known only afterwards. */
-SLC_MUST_USE slc_status slci_pass_run(const slci_imaging *imaging, slci_pass *pass, double *image,
-                                      slc_engine_report *report);
+/* Runs it. images [pols.n]: each [ny, nx, n_parts] f64 (host), gets the plain sums of its polarisation;
+ * Σw is known only afterwards. */
+SLC_MUST_USE slc_status slci_pass_run(const slci_imaging *imaging, slci_pass *pass,
+                                      double *const *images, slc_engine_report *report);
 
 /* Divides the sums by Σw and puts NaN at and beyond the horizon. */
 void slci_pass_normalise(const slci_pass *pass, double weight_sum, double *image);

@@ -7,48 +7,92 @@
 #include <math.h>
 #include <string.h>
 
+#include "app/disk_room.h"
+#include "app/image_horizon.h"
 #include "app/image_job.h"
 #include "core/checked.h"
 
 int64_t slci_image_leading_plane(const slci_image_job *job) {
+    slci_pols pols;
     for (int64_t p = 0; p < job->n_planes; p++) {
-        if (job->plane[p].has_weight) {
+        if (slci_image_pols_get(job, &job->plane[p], 0, &pols)) {
             return p;
         }
     }
     return 0;
 }
 
-slci_pass_request slci_image_pass_request(const slci_image_job *job, const slci_plane *plane) {
+int64_t slci_image_place(const slci_image_job *job, int pol, int64_t plane) {
+    return pol * job->n_planes + plane;
+}
+
+/* Alike but for scale_bits. */
+static bool have_one_setup(const slci_survey *a, const slci_survey *b) {
+    return a->max_u == b->max_u && a->max_v == b->max_v && a->max_w == b->max_w;
+}
+
+bool slci_image_pols_get(const slci_image_job *job, const slci_plane *plane, int g,
+                         slci_pols *out) {
+    bool is_taken[SLC_VIS_MOST_IMAGED] = {false};
+    for (int leader = 0; leader < job->n_pols; leader++) {
+        if (is_taken[leader] || !plane->first[leader].has_weight) {
+            continue;
+        }
+        *out = (slci_pols){.n = 1, .pol = {leader}};
+        for (int i = leader + 1; i < job->n_pols; i++) {
+            if (plane->first[i].has_weight &&
+                have_one_setup(&job->survey[leader], &job->survey[i])) {
+                is_taken[i] = true;
+                out->pol[out->n++] = i;
+            }
+        }
+        if (g-- == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+slci_pass_request slci_image_pass_request(const slci_image_job *job, const slci_plane *plane,
+                                          const slci_pols *pols) {
     const slc_vis_meta *meta = plane->meta;
-    const slci_pass_request request = {.vis = plane->weighted,
-                                       .n_rows = meta->n_rows,
-                                       .n_channels = meta->n_channels,
-                                       .wavelengths_per_metre = meta->wavelengths_per_metre,
-                                       .geometry = job->geometry,
-                                       .survey = {.max_u = job->survey.max_u,
-                                                  .max_v = job->survey.max_v,
-                                                  .max_w = job->survey.max_w,
-                                                  .n_samples = meta->n_rows * meta->n_channels,
-                                                  .first_granule_sum = plane->first_sum},
-                                       .n_parts = job->n_parts,
-                                       .tile_pixels = job->tile_pixels,
-                                       .is_first = job->result.psf_report.n_tiles == 0 &&
-                                                   job->result.report.n_tiles == 0,
-                                       .is_first_of_kind = job->result.report.n_tiles == 0,
-                                       .stage = "imaging"};
+    const slci_survey *survey = &job->survey[pols->pol[0]];
+    slci_pass_request request = {.vis = plane->weighted,
+                                 .pols = *pols,
+                                 .n_rows = meta->n_rows,
+                                 .n_channels = meta->n_channels,
+                                 .wavelengths_per_metre = meta->wavelengths_per_metre,
+                                 .geometry = job->geometry,
+                                 .survey = {.max_u = survey->max_u,
+                                            .max_v = survey->max_v,
+                                            .max_w = survey->max_w,
+                                            .n_samples = meta->n_rows * meta->n_channels,
+                                            .first_granule_sum = plane->first[pols->pol[0]].sum},
+                                 .n_parts = job->n_parts,
+                                 .tile_pixels = job->tile_pixels[pols->pol[0]],
+                                 .is_first = job->result.psf_report.n_tiles == 0 &&
+                                             job->result.report.n_tiles == 0,
+                                 .is_first_of_kind = job->result.report.n_tiles == 0,
+                                 .stage = "imaging"};
+    for (int i = 0; i < pols->n; i++) {
+        request.first_sum[i] = plane->first[pols->pol[i]].sum;
+    }
     return request;
 }
 
 slci_pass_request slci_image_psf_request(const slci_image_job *job, const slci_plane *plane,
-                                         int64_t nx, int64_t ny, double first_sum) {
-    slci_pass_request request = slci_image_pass_request(job, plane);
+                                         const slci_pols *pols, int64_t nx, int64_t ny,
+                                         const slci_first *first) {
+    slci_pass_request request = slci_image_pass_request(job, plane, pols);
     request.geometry.nx = nx;
     request.geometry.ny = ny;
     request.geometry.centre_l = 0;
     request.geometry.centre_m = 0;
     request.geometry.is_w_projected = true;
-    request.survey.first_granule_sum = first_sum;
+    for (int i = 0; i < pols->n; i++) {
+        request.first_sum[i] = first == NULL ? 1.0 : first[pols->pol[i]].sum;
+    }
+    request.survey.first_granule_sum = request.first_sum[0];
     request.n_parts = 1;
     request.is_psf = true;
     request.is_first_of_kind = job->result.psf_report.n_tiles == 0;
@@ -73,8 +117,8 @@ void slci_image_note_reader(slci_image_job *job) {
     const bool wants_data = job->options->weighting != SLC_WEIGHT_NATURAL;
     const double sample_bytes =
         (double)slc_dtype_bytes(SLC_F32) + (wants_data ? (double)slc_dtype_bytes(SLC_C64) : 0.0);
-    const double row_bytes =
-        3.0 * (double)slc_dtype_bytes(SLC_F64) + (double)meta->n_channels * sample_bytes;
+    const double n_samples = (double)meta->n_channels * (double)job->n_pols;
+    const double row_bytes = 3.0 * (double)slc_dtype_bytes(SLC_F64) + n_samples * sample_bytes;
     const double bytes = (double)meta->n_rows * row_bytes;
     const double seconds =
         1e-9 * (double)job->vis->counters.read_ns / (double)slc_pool_size(job->machine.pool);
@@ -118,7 +162,7 @@ static slc_status size_pictures(slci_image_job *job) {
     const slc_image_options *o = job->options;
     const int64_t parts = job->n_parts + (o->psf_path != NULL ? 1 : 0);
     int64_t values = 0;
-    if (!slc_checked_mul(o->nx * o->ny, job->n_planes * parts, &values) ||
+    if (!slc_checked_mul(o->nx * o->ny, job->n_planes * job->n_pols * parts, &values) ||
         !slc_checked_mul(values, (int64_t)sizeof(double), &job->image_bytes) ||
         job->image_bytes > INT64_MAX / 4) {
         return SLC_FAIL(SLC_ERROR_NO_PLAN, "the image's size in bytes does not fit 64 bits");
@@ -178,35 +222,41 @@ static slc_status plan_pass(slci_image_job *job, const slci_pass_request *reques
     job->result.vram_planned_bytes =
         slc_max_i64(job->result.vram_planned_bytes, plan->device_peak_bytes);
     *staging_bytes = slc_max_i64(*staging_bytes, plan->host_peak_bytes);
+    job->state_bytes = slc_max_i64(job->state_bytes, slci_state_bytes(&job->pass.job, plan));
     return SLC_OK;
+}
+
+/* PSF and image of polarisations that share their passes. */
+static slc_status plan_pols(slci_image_job *job, const slci_plane *plane, const slci_pols *pols,
+                            int64_t *staging_bytes) {
+    const slc_image_options *o = job->options;
+    const bool has_psf = o->psf_path != NULL;
+    const slci_pass_request psf =
+        slci_image_psf_request(job, plane, pols,
+                               has_psf ? o->nx : slc_min_i64(SLCI_BEAM_PATCH, o->nx),
+                               has_psf ? o->ny : slc_min_i64(SLCI_BEAM_PATCH, o->ny), NULL);
+    SLC_TRY(plan_pass(job, &psf, staging_bytes));
+    const slci_pass_request image = slci_image_pass_request(job, plane, pols);
+    return plan_pass(job, &image, staging_bytes);
 }
 
 /* The plans of all passes as they will be run, with the pictures' memory left free. */
 static slc_status plan_passes(slci_image_job *job, const least *needed) {
     slc_image_result *result = &job->result;
-    const slc_image_options *o = job->options;
     const int64_t leading = slci_image_leading_plane(job);
     int64_t staging_bytes = 0;
+    slci_pols pols;
     for (int64_t p = leading; p < job->n_planes; p++) {
-        const slci_plane *plane = &job->plane[p];
-        if (!plane->has_weight) {
-            continue;
-        }
-        const bool has_psf = o->psf_path != NULL;
-        const slci_pass_request psf =
-            slci_image_psf_request(job, plane,
-                                   has_psf ? o->nx : slc_min_i64(SLCI_BEAM_PATCH, o->nx),
-                                   has_psf ? o->ny : slc_min_i64(SLCI_BEAM_PATCH, o->ny), 1.0);
-        SLC_TRY(plan_pass(job, &psf, &staging_bytes));
-        const slci_pass_request image = slci_image_pass_request(job, plane);
-        SLC_TRY(plan_pass(job, &image, &staging_bytes));
-        if (p == leading) {
-            const int64_t smallest = result->plan.smallest_device_bytes;
-            result->plan = job->pass.plan;
-            result->plan.smallest_device_bytes = smallest;
-            result->tuning = job->pass.tuning;
-        } else {
-            add_plan(&result->plan, &job->pass.plan);
+        for (int g = 0; slci_image_pols_get(job, &job->plane[p], g, &pols); g++) {
+            SLC_TRY(plan_pols(job, &job->plane[p], &pols, &staging_bytes));
+            if (p == leading && g == 0) {
+                const int64_t smallest = result->plan.smallest_device_bytes;
+                result->plan = job->pass.plan;
+                result->plan.smallest_device_bytes = smallest;
+                result->tuning = job->pass.tuning;
+            } else {
+                add_plan(&result->plan, &job->pass.plan);
+            }
         }
     }
     /* A patch of the PSF that has to grow, and the image after it, keep to what is promised here. */
@@ -216,23 +266,51 @@ static slc_status plan_passes(slci_image_job *job, const least *needed) {
     job->imaging.most_staging_bytes = staging_bytes;
     result->read_bytes_per_s = job->imaging.read_bytes_per_s;
     result->reading_bytes = job->reading_bytes;
-    result->n_planned = job->survey.n_weighted;
-    result->n_planned_flagged = job->survey.counts.flagged;
+    for (int i = 0; i < job->n_pols; i++) {
+        result->n_planned += job->survey[i].n_weighted;
+        result->n_planned_flagged += job->survey[i].counts.flagged;
+    }
     result->memory.host_planned_bytes =
         slci_machine_held_bytes(&job->machine) + job->image_bytes + staging_bytes;
     return SLC_OK;
 }
 
-/* What the passes need at least, which the budgets do not change. */
-static slc_status find_least(slci_image_job *job, least *needed) {
+/* What a pass needs at least, and the kernel tile of its polarisations. */
+static slc_status find_least_of(slci_image_job *job, const slci_plane *plane, const slci_pols *pols,
+                                least *needed) {
     const slc_image_options *o = job->options;
-    const slci_plane *plane = &job->plane[slci_image_leading_plane(job)];
-    const slci_pass_request image = slci_image_pass_request(job, plane);
+    const slci_pass_request image = slci_image_pass_request(job, plane, pols);
     SLC_TRY(prepare(job, &image, needed));
-    job->tile_pixels = job->pass.setup.tile_pixels;
-    record_pass(job, &job->pass);
-    const slci_pass_request psf = slci_image_psf_request(job, plane, o->nx, o->ny, 1.0);
+    for (int i = 0; i < pols->n; i++) {
+        job->tile_pixels[pols->pol[i]] = job->pass.setup.tile_pixels;
+    }
+    if (job->result.kernel_why[0] == '\0') { /* the first: the leading plane's */
+        record_pass(job, &job->pass);
+    }
+    const slci_pass_request psf = slci_image_psf_request(job, plane, pols, o->nx, o->ny, NULL);
     return prepare(job, &psf, needed);
+}
+
+/* What the passes need at least, which the budgets do not change. Planes need alike: where there is one
+ * polarisation the first with data speaks for all; of several, those that share a pass may differ. */
+static slc_status find_least(slci_image_job *job, least *needed) {
+    const int64_t leading = slci_image_leading_plane(job);
+    const int64_t end = job->n_pols == 1 ? leading + 1 : job->n_planes;
+    slci_pols pols;
+    for (int64_t p = leading; p < end; p++) {
+        for (int g = 0; slci_image_pols_get(job, &job->plane[p], g, &pols); g++) {
+            SLC_TRY(find_least_of(job, &job->plane[p], &pols, needed));
+        }
+    }
+    return SLC_OK;
+}
+
+static void note_horizon(const slci_image_job *job) {
+    const slc_image_options *o = job->options;
+    char text[SLCI_IMAGE_HORIZON_BYTES];
+    if (slci_image_format_horizon(job->result.finite_pixels, o->nx * o->ny, text)) {
+        slc_log_note(o->run.log, "%s", text);
+    }
 }
 
 slc_status slci_image_plan(slci_image_job *job) {
@@ -246,5 +324,6 @@ slc_status slci_image_plan(slci_image_job *job) {
         SLC_TRY(slci_image_shrink_reader(job, &is_smaller));
     }
     SLC_TRY(check_budgets(job, &needed));
+    note_horizon(job);
     return plan_passes(job, &needed);
 }

@@ -31,6 +31,9 @@ static void add_picture(const slc_image_options *o, const slc_direct_geometry *g
  * say what differs. */
 static void add_selection(const slc_vis_options *vis, slc_fingerprint *print) {
     slc_fingerprint_add_i64(print, "polarisation", vis->polarisation);
+    for (int i = 1; i < slc_vis_count_imaged(vis); i++) {
+        slc_fingerprint_add_i64(print, "further polarisation", vis->more[i - 1]);
+    }
     slc_fingerprint_add_i64(print, "first channel", vis->channel_begin);
     slc_fingerprint_add_i64(print, "channel end", vis->channel_end);
     slc_fingerprint_add_i64(print, "first time", vis->time_begin);
@@ -97,7 +100,9 @@ slc_status slci_image_begin_checkpoint(slci_image_job *job) {
     add_selection(&job->options->vis, &print);
     add_picture(job->options, &job->geometry, &print);
     slc_fingerprint_add_text(&print, "input", job->vis->identity);
-    add_survey(&job->survey, &print);
+    for (int i = 0; i < job->n_pols; i++) {
+        add_survey(&job->survey[i], &print);
+    }
     slc_fingerprint_add_numerics(&print, &job->result.numerics);
     const slc_checkpoint_client client = {.context = job,
                                           .bytes = kept_bytes,

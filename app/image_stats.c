@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "app/image_horizon.h"
 #include "app/image_tune.h"
 #include "app/run_stats.h"
 #include "core/units.h"
@@ -61,6 +62,23 @@ static void write_plan(slci_json *json, const slc_image_result *result) {
     slci_json_close(json, '}');
 }
 
+static const char *pol_name(const slc_image_meta *meta, int k) {
+    return slc_vis_polarisation_name(k == 0 ? meta->stokes : meta->more_stokes[k - 1]);
+}
+
+/* Of several. */
+static void write_polarisations(slci_json *json, const slc_image_result *result) {
+    const slc_image_meta *meta = &result->meta;
+    if (meta->n_stokes > 1) {
+        slci_json_open(json, "polarisations", '[');
+        for (int k = 0; k < meta->n_stokes; k++) {
+            slci_json_text(json, NULL, pol_name(meta, k));
+        }
+        slci_json_close(json, ']');
+        slci_json_text(json, "peak_polarisation", pol_name(meta, result->peak_pol));
+    }
+}
+
 static void write_stats(slci_json *json, const slc_image_result *result) {
     const slc_engine_report *report = &result->report;
     slci_json_open(json, NULL, '{');
@@ -81,6 +99,7 @@ static void write_stats(slci_json *json, const slc_image_result *result) {
     slci_json_i64(json, "visibilities_used", result->n_used);
     slci_json_i64(json, "visibilities_flagged", result->n_flagged);
     slci_json_i64(json, "visibilities_nonfinite", result->n_nonfinite);
+    slci_stats_outsiders(json, result->outside);
     slci_json_i64(json, "visibilities_outside_uv_cells", result->n_outside_uniform);
     slci_json_i64(json, "samples_looked_at", result->n_looked_at);
     slci_json_f64(json, "weight_sum", result->weight_sum);
@@ -93,6 +112,7 @@ static void write_stats(slci_json *json, const slc_image_result *result) {
     slci_json_i64(json, "peak_y", result->peak_y);
     slci_json_i64(json, "peak_plane", result->peak_plane);
     slci_json_f64(json, "rms", result->rms);
+    write_polarisations(json, result);
     slci_stats_numerics(json, &result->numerics);
     write_plan(json, result);
     slci_json_close(json, '}');
@@ -109,7 +129,12 @@ static void plan_to(FILE *file, const void *context) {
     (void)fprintf(file, "plan for %s\n", result->device_name);
     (void)fprintf(file, "  %-22s %lld x %lld pixels, %lld plane(s)\n", "image",
                   (long long)result->meta.nx, (long long)result->meta.ny,
-                  (long long)result->meta.n_planes);
+                  (long long)(result->meta.n_planes * result->meta.n_stokes));
+    char horizon[SLCI_IMAGE_HORIZON_BYTES];
+    if (slci_image_format_horizon(result->finite_pixels, result->meta.nx * result->meta.ny,
+                                  horizon)) {
+        (void)fprintf(file, "  %-22s %s\n", "", horizon);
+    }
     (void)fprintf(file, "  %-22s %s\n", "kernels", result->kernel_why);
     for (int i = 0; i < result->tuning.n; i++) {
         char text[SLCI_IMAGE_SPLIT_BYTES];

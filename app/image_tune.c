@@ -54,8 +54,10 @@ static void keep(slci_image_job *job, const slci_direct_trial *trial) {
 slc_status slci_image_tune(slci_image_job *job) {
     const slc_run_options *run = &job->options->run;
     const slci_pass *pass = &job->pass; /* the image's of the last plane; all are alike */
+    /* Further polarisations are divided like the first. */
+    const slc_direct_setup setup = slc_direct_pol_setup(&pass->setup, 0);
     const slci_direct_tune_request request = {.machine = &job->machine,
-                                              .setup = &pass->setup,
+                                              .setup = &setup,
                                               .summary = &pass->summary,
                                               .survey = &pass->request.survey,
                                               .n_rows = pass->request.n_rows,

@@ -49,7 +49,7 @@ static void scan_block(void *context, const slci_row_block *rows, int64_t n_rows
                        const slc_vis_meta *meta) {
     for (int64_t r = 0; r < n_rows; r++) {
         scan_row(meta, rows->uvw + 3 * r,
-                 rows->weight == NULL ? NULL : rows->weight + r * meta->n_channels, context);
+                 rows->weight[0] == NULL ? NULL : rows->weight[0] + r * meta->n_channels, context);
     }
 }
 

@@ -409,9 +409,28 @@ static void write_stages(FILE *out, const slci_page *page) {
 
 /* ---- the page ----------------------------------------------------------------------------------- */
 
-static void write_drawings(FILE *out, const slc_trace *trace) {
+/* Nothing where nothing was copied. */
+static void write_feed(FILE *out, const slc_trace_feed *feed) {
+    char copying[SLCI_HTML_NUMBER_BYTES];
+    char total[SLCI_HTML_NUMBER_BYTES];
+    char late[SLCI_HTML_NUMBER_BYTES];
+    if (feed->copying_ns == 0) {
+        return;
+    }
+    slci_html_seconds(1e-9 * (double)feed->copying_ns, copying);
+    slci_html_seconds(1e-9 * (double)feed->total_ns, total);
+    slci_html_seconds(1e-9 * (double)(feed->ready_ns + feed->unread_ns), late);
+    slci_html_print(out,
+                    "<p class=\"note\">Copies to the device ran for %s of the %s in which inputs "
+                    "were on their way; for %s they could have and did not, or nobody read.</p>\n",
+                    copying, total, late);
+}
+
+static void write_drawings(FILE *out, const slci_page *page) {
+    const slc_trace *trace = page->trace;
     (void)fputs("<section><h2>Time line</h2>\n<div class=\"scroll\">\n", out);
     slci_html_draw_timeline(out, trace);
+    write_feed(out, &page->feed);
     (void)fputs("</div></section>\n<section><h2>Memory reserved</h2>\n<div class=\"scroll\">\n",
                 out);
     slci_html_draw_memory(out, trace);
@@ -432,7 +451,7 @@ void slci_page_write(FILE *out, const slci_page *page) {
     write_facts(out, page);
     (void)fputs("</div>\n", out);
     if (page->trace != NULL) {
-        write_drawings(out, page->trace);
+        write_drawings(out, page);
     }
     if (has_run(page)) {
         write_stages(out, page);

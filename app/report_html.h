@@ -16,6 +16,7 @@
 
 #include "core/numerics.h"
 #include "ooc/engine.h"
+#include "ooc/trace_feed.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,6 +59,7 @@ typedef struct slci_page {
     const char *const *axis_names; /* [plan->n_axes] or NULL */
     const slc_numerics *numerics;  /* NULL: no record */
     const slc_trace *trace;        /* settled; NULL: none */
+    slc_trace_feed feed;           /* of the trace */
 } slci_page;
 
 /* Adds a fact; the text is formatted as in the C locale and cut where it is full. More facts than there

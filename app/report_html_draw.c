@@ -260,7 +260,7 @@ void slci_html_draw_timeline(FILE *out, const slc_trace *trace) {
     for (int64_t i = 0; i < slc_trace_count(trace);) {
         const lane here = find_lane(trace, i);
         draw_lane_name(out, y + 13.5, slc_trace_track_name(here.track),
-                       here.track == SLC_TRACK_POOL ? here.number : -1);
+                       slc_trace_track_is_numbered(here.track) ? here.number : -1);
         if (is_dense && here.end - here.begin > FEW_SLICES) {
             draw_shares(out, trace, &time, &here, y);
         } else {

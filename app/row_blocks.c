@@ -10,7 +10,7 @@ static bool row_bytes_of(const slc_vis_meta *meta, slci_row_fields fields, int64
     static const int64_t channel_bytes[] = {
         [SLCI_ROWS_UVW] = 0, [SLCI_ROWS_WEIGHT] = 4, [SLCI_ROWS_ALL] = 12};
     return slc_checked_mul(meta->n_channels, channel_bytes[fields], bytes) &&
-           slc_checked_add(*bytes, 24, bytes);
+           slc_checked_mul(*bytes, meta->n_imaged, bytes) && slc_checked_add(*bytes, 24, bytes);
 }
 
 static int64_t rows_within(const slc_vis_meta *meta, int64_t n_rows) {
@@ -43,13 +43,13 @@ slc_status slci_row_block_create(const slc_vis_meta *meta, slci_row_fields field
         const size_t n_samples = (size_t)(block.n_rows * block.n_channels);
         block.uvw = malloc((size_t)block.n_rows * 3 * sizeof *block.uvw);
         is_made = block.uvw != NULL;
-        if (is_made && fields >= SLCI_ROWS_WEIGHT) {
-            block.weight = malloc(n_samples * sizeof *block.weight);
-            is_made = block.weight != NULL;
+        for (int k = 0; k < meta->n_imaged && is_made && fields >= SLCI_ROWS_WEIGHT; k++) {
+            block.weight[k] = malloc(n_samples * sizeof *block.weight[k]);
+            is_made = block.weight[k] != NULL;
         }
-        if (is_made && fields == SLCI_ROWS_ALL) {
-            block.vis = malloc(n_samples * 2 * sizeof *block.vis);
-            is_made = block.vis != NULL;
+        for (int k = 0; k < meta->n_imaged && is_made && fields == SLCI_ROWS_ALL; k++) {
+            block.vis[k] = malloc(n_samples * 2 * sizeof *block.vis[k]);
+            is_made = block.vis[k] != NULL;
         }
     }
     if (!is_made) {
@@ -63,11 +63,22 @@ slc_status slci_row_block_create(const slc_vis_meta *meta, slci_row_fields field
 
 void slci_row_block_destroy(slci_row_block *block) {
     free(block->uvw);
-    free(block->vis);
-    free(block->weight);
     block->uvw = NULL;
-    block->vis = NULL;
-    block->weight = NULL;
+    for (int k = 0; k < SLC_VIS_MOST_IMAGED; k++) {
+        free(block->vis[k]);
+        free(block->weight[k]);
+        block->vis[k] = NULL;
+        block->weight[k] = NULL;
+    }
+}
+
+void slci_row_block_place(const slci_row_block *block, int64_t at, void *dst[SLC_MAX_FIELDS]) {
+    const int64_t first = at * block->n_channels;
+    dst[SLC_VIS_UVW] = block->uvw + 3 * at;
+    for (int k = 0; k < SLC_VIS_MOST_IMAGED; k++) {
+        dst[slc_vis_data_field(k)] = block->vis[k] == NULL ? NULL : block->vis[k] + 2 * first;
+        dst[slc_vis_weight_field(k)] = block->weight[k] == NULL ? NULL : block->weight[k] + first;
+    }
 }
 
 /* The end of the block that begins at `begin`: the last chunk boundary within reach, or as far as
@@ -87,13 +98,10 @@ static int64_t block_end(slc_source *source, int64_t begin, int64_t room, int64_
 
 static slc_status read_rows(slc_source *source, const slc_box *rows, const slci_row_block *block,
                             int64_t at, slc_vis_counts *counts) {
-    void *const dst[SLC_VIS_N_FIELDS] = {
-        [SLC_VIS_UVW] = block->uvw + 3 * at,
-        [SLC_VIS_DATA] = block->vis == NULL ? NULL : block->vis + 2 * at * block->n_channels,
-        [SLC_VIS_WEIGHT] = block->weight == NULL ? NULL : block->weight + at * block->n_channels,
-    };
-    return block->weight == NULL ? slc_source_read(source, rows, dst)
-                                 : slc_vis_read_counted(source, rows, dst, counts);
+    void *dst[SLC_MAX_FIELDS];
+    slci_row_block_place(block, at, dst);
+    return block->weight[0] == NULL ? slc_source_read(source, rows, dst)
+                                    : slc_vis_read_counted(source, rows, dst, counts);
 }
 
 /* A block that threads share. Fewer rows than these are not worth handing out. */
@@ -105,7 +113,7 @@ typedef struct shared_block {
     const slc_box *box;
     const slci_row_block *block;
     int64_t n_parts;
-    slc_vis_counts counts[MAX_PARTS];
+    slc_vis_counts counts[MAX_PARTS][SLC_VIS_MOST_IMAGED];
 } shared_block;
 
 static slc_status read_part(void *context, int64_t part, int worker) {
@@ -115,7 +123,7 @@ static slc_status read_part(void *context, int64_t part, int worker) {
     const int64_t end = n * (part + 1) / shared->n_parts;
     const slc_box rows = slc_box_1d(shared->box->origin[0] + begin, end - begin);
     (void)worker;
-    return read_rows(shared->source, &rows, shared->block, begin, &shared->counts[part]);
+    return read_rows(shared->source, &rows, shared->block, begin, shared->counts[part]);
 }
 
 static slc_status read_block(slc_source *source, const slc_box *box, const slci_row_block *block,
@@ -128,7 +136,9 @@ static slc_status read_block(slc_source *source, const slc_box *box, const slci_
     SLC_TRY(shared.n_parts == 1 ? read_part(&shared, 0, 0)
                                 : slc_pool_for(pool, shared.n_parts, read_part, &shared));
     for (int64_t k = 0; k < shared.n_parts; k++) {
-        slci_counts_add(counts, &shared.counts[k]); /* whole numbers: their order does not show */
+        for (int i = 0; i < slc_vis_get_meta(source)->n_imaged; i++) {
+            slc_vis_counts_add(&counts[i], &shared.counts[k][i]); /* in any order to the same */
+        }
     }
     return SLC_OK;
 }
@@ -161,12 +171,4 @@ slc_status slci_rows_visit(slc_source *source, const slci_rows_options *options,
 done:
     slci_row_block_destroy(&block);
     return status;
-}
-
-void slci_counts_add(slc_vis_counts *sum, const slc_vis_counts *more) {
-    sum->total += more->total;
-    sum->flagged += more->flagged;
-    sum->nonfinite += more->nonfinite;
-    sum->zero_weight += more->zero_weight;
-    sum->bad_weight += more->bad_weight;
 }

@@ -24,9 +24,10 @@ typedef enum slci_row_fields { SLCI_ROWS_UVW, SLCI_ROWS_WEIGHT, SLCI_ROWS_ALL } 
 typedef struct slci_row_block {
     int64_t n_rows; /* room */
     int64_t n_channels;
-    double *uvw;   /* [n_rows, 3] metres */
-    float *vis;    /* [n_rows, n_channels, 2]; NULL: not wanted */
-    float *weight; /* [n_rows, n_channels]; NULL: not wanted */
+    double *uvw; /* [n_rows, 3] metres */
+    /* Of each polarisation that is imaged. */
+    float *vis[SLC_VIS_MOST_IMAGED];    /* [n_rows, n_channels, 2]; NULL: not wanted */
+    float *weight[SLC_VIS_MOST_IMAGED]; /* [n_rows, n_channels]; NULL: not wanted */
 } slci_row_block;
 
 /* Room for `n_rows` rows, at least one and no more than the set has. The caller destroys the block,
@@ -53,13 +54,14 @@ typedef struct slci_rows_options {
 /* What visiting takes for rows, with so many room_bytes. */
 int64_t slci_rows_bytes(const slc_vis_meta *meta, slci_row_fields fields, int64_t room_bytes);
 
-/* Reads all rows and adds to `counts`, to which SLCI_ROWS_UVW adds nothing. SLC_ERROR_MEMORY,
- * SLC_ERROR_INTERRUPTED, and whatever the source refuses. */
+/* Where the fields of a source lie from row `at` of the block on, for slc_vis_read_counted. */
+void slci_row_block_place(const slci_row_block *block, int64_t at, void *dst[SLC_MAX_FIELDS]);
+
+/* Reads all rows and adds to `counts` [n_imaged], to which SLCI_ROWS_UVW adds nothing.
+ * SLC_ERROR_MEMORY, SLC_ERROR_INTERRUPTED, and whatever the source refuses. */
 SLC_MUST_USE slc_status slci_rows_visit(slc_source *source, const slci_rows_options *options,
                                         slci_row_visitor visit, void *context,
                                         slc_vis_counts *counts);
-
-void slci_counts_add(slc_vis_counts *sum, const slc_vis_counts *more);
 
 #ifdef __cplusplus
 }

@@ -25,6 +25,19 @@ void slci_stats_numerics(slci_json *json, const slc_numerics *record) {
     slci_json_close(json, '}');
 }
 
+void slci_stats_outsiders(slci_json *json, const slc_vis_outsiders *outside) {
+    static const char *const names[SLC_VIS_N_OUTSIDE] = {
+        [SLC_VIS_VALUE_TOO_LARGE] = "values_too_large",
+        [SLC_VIS_VALUE_TOO_SMALL] = "values_too_small",
+        [SLC_VIS_WEIGHT_TOO_LARGE] = "weights_too_large",
+        [SLC_VIS_WEIGHT_TOO_SMALL] = "weights_too_small"};
+    slci_json_open(json, "outside_single_precision", '{');
+    for (int k = 0; k < SLC_VIS_N_OUTSIDE; k++) {
+        slci_json_i64(json, names[k], outside[k].n);
+    }
+    slci_json_close(json, '}');
+}
+
 void slci_stats_reader(slci_json *json, const slc_run_reader *reader) {
     slci_json_open(json, "reader", '{');
     slci_json_text(json, "path", reader->path);

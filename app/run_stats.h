@@ -13,6 +13,7 @@
 #include "app/run_options.h"
 #include "core/numerics.h"
 #include "core/status.h"
+#include "io/vis.h"
 #include "ooc/engine.h"
 
 #ifdef __cplusplus
@@ -27,6 +28,9 @@ void slci_stats_memory(slci_json *json, const slc_run_memory *memory,
 
 /* numerics, one key an entry of the record. */
 void slci_stats_numerics(slci_json *json, const slc_numerics *record);
+
+/* outside_single_precision: how many of each kind [SLC_VIS_N_OUTSIDE]. */
+void slci_stats_outsiders(slci_json *json, const slc_vis_outsiders *outside);
 
 /* reader: path and why. */
 void slci_stats_reader(slci_json *json, const slc_run_reader *reader);

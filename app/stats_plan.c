@@ -76,9 +76,12 @@ int64_t slci_stats_count_words(const slc_stats_request *request) {
 #define HOST_SUMS_SECONDS 3.5e-10
 #define HOST_SEARCH_SECONDS 6e-10
 
-/* And a card (likewise, on an H200): three times as fast as its bus brings them. */
+/* And a card (likewise, on an H200): three times as fast as its bus brings them. What a tile takes
+ * besides, for each part, is two kernels and what one thread of them does alone (of the time that tiles
+ * of 2 to 6 MiB of complex numbers took). */
 #define CUDA_SUMS_SECONDS 2.4e-11
 #define CUDA_SEARCH_SECONDS 3e-11
+#define CUDA_PART_SECONDS 5e-5
 
 static double element_seconds(const slci_stats_job *job) {
     const slc_stats_request *request = &job->setup.request;
@@ -87,6 +90,11 @@ static double element_seconds(const slci_stats_job *job) {
     const double search = is_host ? HOST_SEARCH_SECONDS : CUDA_SEARCH_SECONDS;
     const double seconds = request->n_parts * sums + (request->n_groups > 0 ? search : 0);
     return is_host ? seconds / (double)slc_pool_size(job->machine.pool) : seconds;
+}
+
+static double tile_seconds(const slci_stats_job *job) {
+    const bool is_host = job->machine.device->kind == SLC_DEVICE_HOST;
+    return is_host ? 0 : job->setup.request.n_parts * CUDA_PART_SECONDS;
 }
 
 /* ---- chunks that tiles share -------------------------------------------------------------------- */
@@ -170,6 +178,7 @@ static slc_status plan_width(slci_stats_job *job, int digit_bits, slci_least *le
         }
     }
     request->seconds_per_point = element_seconds(job);
+    request->seconds_per_tile = tile_seconds(job);
     const slc_status status = slc_plan_make(&job->job, request, &result->plan);
     if (status == SLC_OK) {
         SLC_TRY(plan_with_cache(job));

@@ -32,7 +32,7 @@ static void name_thread(slci_json *json, const slc_trace_slice *slice) {
     const slc_trace_track track = slc_trace_track_of(slice->stage);
     char name[64];
     const int64_t thread = thread_of(slice);
-    (void)snprintf(name, sizeof name, track == SLC_TRACK_POOL ? "%s %d" : "%s",
+    (void)snprintf(name, sizeof name, slc_trace_track_is_numbered(track) ? "%s %d" : "%s",
                    slc_trace_track_name(track), slice->lane);
     open_event(json, "thread_name", "M");
     slci_json_i64(json, "tid", thread);
@@ -105,6 +105,25 @@ static void write_limits(slci_json *json, const slc_trace *trace) {
     slci_json_i64(json, "host_limit_bytes", limit_bytes[SLC_SPACE_HOST]);
 }
 
+/* What the time of inputs went to. */
+static void write_feed(slci_json *json, const slc_trace_feed *feed) {
+    const struct {
+        const char *name;
+        int64_t ns;
+    } rows[] = {{"seconds", feed->total_ns},
+                {"copying", feed->copying_ns},
+                {"late", feed->ready_ns},
+                {"device_full", feed->full_ns},
+                {"reading", feed->reading_ns},
+                {"nobody_reads", feed->unread_ns},
+                {"threads_reading", feed->thread_ns}};
+    slci_json_open(json, "copies_in", '{');
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        slci_json_f64(json, rows[i].name, 1e-9 * (double)rows[i].ns);
+    }
+    slci_json_close(json, '}');
+}
+
 void slci_trace_write(FILE *out, const slc_trace *trace, const slci_trace_about *about) {
     slci_json json = {.file = out, .flat_depth = 3};
     slci_json_open(&json, NULL, '{');
@@ -121,6 +140,7 @@ void slci_trace_write(FILE *out, const slc_trace *trace, const slci_trace_about 
     slci_json_i64(&json, "slices_dropped", slc_trace_dropped(trace));
     slci_json_i64(&json, "memory_changes_dropped", slc_trace_memory_dropped(trace));
     write_limits(&json, trace);
+    write_feed(&json, &about->feed);
     slci_json_close(&json, '}');
     write_events(&json, trace, about);
     slci_json_close(&json, '}');

@@ -10,13 +10,14 @@
 
 #include <stdio.h>
 
-#include "ooc/trace.h"
+#include "ooc/trace_feed.h"
 
 /* What the run was. All lent. */
 typedef struct slci_trace_about {
     const char *command;       /* "sluice image" */
     const char *const *inputs; /* [n_inputs] */
     int n_inputs;
+    slc_trace_feed feed; /* of the trace */
 } slci_trace_about;
 
 /* Writes the settled trace; the caller asks the stream whether it got there. */

@@ -1,4 +1,5 @@
-/* The survey of a visibility set and the weights of its samples.
+/* The survey of a visibility set and the weights of its samples (app/weighting.c), and the set with
+ * them applied (app/weighted_source.c).
  * The survey is one quick look at all rows: how far the baselines reach, how many samples count, and
  * for uniform and Briggs weights the density of samples in the uv plane. The weighted source is the
  * visibility source with those weights applied; it is what the engine reads.
@@ -45,19 +46,22 @@ typedef struct slci_survey_options {
 /* Memory for rows: of a survey with so much room, or of the first granule of a weighted set. */
 int64_t slci_survey_bytes(const slc_vis_meta *meta, int64_t room_bytes);
 
-/* Looks at every row once, in order. */
+/* Looks at every row once, in order; out [n_imaged], one survey a polarisation. */
 SLC_MUST_USE slc_status slci_survey_run(slc_source *vis, const slci_survey_options *options,
                                         slci_survey *out);
 
 /* What the density of an image of nx × ny pixels takes. SLC_ERROR_MEMORY: more than 64 bits count. */
 SLC_MUST_USE slc_status slci_density_bytes(int64_t nx, int64_t ny, int64_t *bytes);
 
-/* Fills the density from every row, values looked at whatever the options say; `vis` holds all
- * selected channels. */
+/* Fills the densities [n_imaged], one a polarisation, from every row, values looked at whatever the
+ * options say; `vis` holds all selected channels. */
 SLC_MUST_USE slc_status slci_density_create(slc_source *vis, const slci_survey_options *options,
                                             int64_t nx, int64_t ny, double scale_rad,
                                             slc_budget *budget, slci_density *out);
 void slci_density_destroy(slci_density *density);
+
+/* The cell of a sample, -1 outside the band that the image can show. */
+int64_t slci_density_cell(const slci_density *density, double u, double v);
 
 /* What the weighted source has counted: every granule once, however often it was read. */
 typedef struct slci_totals {
@@ -68,18 +72,26 @@ typedef struct slci_totals {
     double abs_sum;    /* Σw|V| */
 } slci_totals;
 
-/* The set as the engine reads it. `vis` and `density` (NULL: natural) are lent. SLC_ERROR_MEMORY. */
+/* The set as the engine reads it, with the fields of `vis`. That and `density` [n_imaged] (NULL:
+ * natural) are lent. Polarisations are read together or apart: what is counted is each one's own.
+ * SLC_ERROR_MEMORY. */
 SLC_MUST_USE slc_status slci_weighted_create(slc_source *vis, const slci_density *density,
                                              slc_source **out);
 
-/* Prepares the source for a pass: reads granules from the start until one has Σw|V| > 0 (for a PSF,
- * Σw > 0), whose sum scales the accumulators. To be called before each pass, first for an image,
- * since that fixes the scale of the totals. `first_sum` is 0 when no sample has a weight and a
- * value. */
-SLC_MUST_USE slc_status slci_weighted_find_first(slc_source *weighted, bool is_psf,
-                                                 double *first_sum, bool *has_weight);
+/* What is found of one polarisation before a pass. */
+typedef struct slci_first {
+    double sum;      /* 0 when no sample has a weight and a value */
+    bool has_weight; /* that some sample has */
+} slci_first;
 
-slci_totals slci_weighted_totals(const slc_source *weighted);
+/* Prepares the source for a pass: reads granules from the start until one has Σw|V| > 0 (for a PSF,
+ * Σw > 0), whose sum scales the accumulators; out [n_imaged], each polarisation for itself. To be
+ * called before each pass, first for an image, since that fixes the scale of the totals. */
+SLC_MUST_USE slc_status slci_weighted_find_first(slc_source *weighted, bool is_psf,
+                                                 slci_first *out);
+
+/* Of one polarisation. */
+slci_totals slci_weighted_totals(const slc_source *weighted, int imaged);
 
 /* What has been counted, for a checkpoint: as bytes that restore takes back, before anything is read.
  * keep may be called while others read. SLC_ERROR_INPUT for bytes of another set. */

@@ -43,7 +43,7 @@ _sluice() {
     bench:bench) words="engine copy io direct ladder" ;;
     bench:--device | gather:--device | image:--device | predict:--device | repack:--device | stats:--device | transpose:--device) words="auto host cuda cuda:0" ;;
     gather:--sparse | predict:--sparse) words="auto resident mapped streamed" ;;
-    image:--pol) words="I XX YY RR LL" ;;
+    image:--pol) words="I Q U V XX YY XY YX RR LL RL LR I,Q,U,V XX,YY RR,LL" ;;
     image:--weight) words="natural uniform briggs:0" ;;
     repack:--dtype) words="i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c4 c8 c16" ;;
     simulate:--array) words="vla-d meerkat mwa" ;;

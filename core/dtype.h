@@ -3,7 +3,7 @@
  * not of a dtype: in memory everything is native.
  *
  *     int64_t bytes = slc_dtype_bytes(SLC_C64);        // 8
- *     const char *name = slc_dtype_name(SLC_C64);      // "c64"
+ *     const char *name = slc_dtype_name(SLC_C64);      // "c8"
  */
 #ifndef SLC_CORE_DTYPE_H
 #define SLC_CORE_DTYPE_H
@@ -17,22 +17,24 @@
 extern "C" {
 #endif
 
-/* X(code, name, bytes). C64 is two f32 (real, imaginary), C128 two f64; FIXED128 is core/fixed.h. */
-#define SLC_DTYPE_MAP(X)    \
-    X(SLC_U8, "u8", 1)      \
-    X(SLC_I8, "i8", 1)      \
-    X(SLC_U16, "u16", 2)    \
-    X(SLC_I16, "i16", 2)    \
-    X(SLC_U32, "u32", 4)    \
-    X(SLC_I32, "i32", 4)    \
-    X(SLC_U64, "u64", 8)    \
-    X(SLC_I64, "i64", 8)    \
-    X(SLC_F16, "f16", 2)    \
-    X(SLC_F32, "f32", 4)    \
-    X(SLC_F64, "f64", 8)    \
-    X(SLC_C32, "c32", 4)    \
-    X(SLC_C64, "c64", 8)    \
-    X(SLC_C128, "c128", 16) \
+/* X(code, name, bytes). A code has bits in its name, as C's types have, and what users read and write
+ * has bytes, as numpy's types have. C64 is two F32 (real, imaginary), C128 two F64; FIXED128 is
+ * core/fixed.h. */
+#define SLC_DTYPE_MAP(X)   \
+    X(SLC_U8, "u1", 1)     \
+    X(SLC_I8, "i1", 1)     \
+    X(SLC_U16, "u2", 2)    \
+    X(SLC_I16, "i2", 2)    \
+    X(SLC_U32, "u4", 4)    \
+    X(SLC_I32, "i4", 4)    \
+    X(SLC_U64, "u8", 8)    \
+    X(SLC_I64, "i8", 8)    \
+    X(SLC_F16, "f2", 2)    \
+    X(SLC_F32, "f4", 4)    \
+    X(SLC_F64, "f8", 8)    \
+    X(SLC_C32, "c4", 4)    \
+    X(SLC_C64, "c8", 8)    \
+    X(SLC_C128, "c16", 16) \
     X(SLC_FIXED128, "fixed128", 16)
 
 typedef enum slc_dtype {
@@ -49,7 +51,8 @@ SLC_API int64_t slc_dtype_bytes(slc_dtype dtype);
 SLC_API bool slc_dtype_is_integer(slc_dtype dtype);
 SLC_API bool slc_dtype_is_signed_integer(slc_dtype dtype);
 
-/* "f32"; "unknown" for a number that is no dtype. Static storage. */
+/* As numpy writes it, by a letter and bytes: "f4"; "unknown" for a number that is no dtype. Static
+ * storage. */
 SLC_API const char *slc_dtype_name(slc_dtype dtype);
 
 #ifdef __cplusplus

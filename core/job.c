@@ -145,7 +145,7 @@ static slc_status check_loop(const slc_job *job) {
         state->fixed_extent[0] != n_elements) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
                         "job %s: a loop of at most %lld iterations with operand %d as its state, "
-                        "expected 1 or more and a work operand of %d i64 without an axis",
+                        "expected 1 or more and a work operand of %d i8 without an axis",
                         job->name, (long long)job->most_iterations, o, (int)n_elements);
     }
     return SLC_OK;

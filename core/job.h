@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 #define SLC_MAX_AXES 4
-#define SLC_MAX_OPERANDS 12
+#define SLC_MAX_OPERANDS 16
 
 typedef enum slc_axis_kind {
     SLC_AXIS_PARALLEL, /* tiles are independent */

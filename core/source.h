@@ -25,7 +25,7 @@ typedef std::atomic<int64_t> slc_counter;
 typedef _Atomic int64_t slc_counter;
 #endif
 
-#define SLC_MAX_FIELDS 4
+#define SLC_MAX_FIELDS 9
 #define SLC_IDENTITY_BYTES 256
 
 typedef struct slc_source slc_source;

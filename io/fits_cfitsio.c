@@ -22,8 +22,16 @@
 static slc_status fits_check(const char *name, const slc_image_meta *meta) {
     if (meta->n_parts != 1) {
         return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
-                        "%s: FITS has no complex images; --complex needs a "
-                        ".h5 file",
+                        "%s: FITS has no complex images; one that keeps its imaginary part "
+                        "(--complex) needs a .h5 file",
+                        name);
+    }
+    int step = 1;
+    if (!slci_image_stokes_step(meta, &step)) {
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                        "%s: the STOKES axis of FITS is evenly spaced in the order I, Q, U, V or "
+                        "RR, LL, RL, LR, XX, YY, XY, YX, which these polarisations are not; write "
+                        ".h5, or choose others",
                         name);
     }
     return SLC_OK;
@@ -66,7 +74,7 @@ static void write_card(fitsfile *file, const slci_card *card, int *status) {
 }
 
 static void write_header(fitsfile *file, const slc_image_meta *meta, int *status) {
-    LONGLONG shape[4] = {meta->nx, meta->ny, meta->n_planes, 1};
+    LONGLONG shape[4] = {meta->nx, meta->ny, meta->n_planes, slci_image_n_stokes(meta)};
     fits_create_imgll(file, meta->is_double ? DOUBLE_IMG : FLOAT_IMG, 4, shape, status);
     slci_cards cards;
     slci_image_cards(meta, &cards);

@@ -21,14 +21,6 @@ SLC_MUST_USE slc_status slci_h5_array_name(const char *name, char out[SLCI_H5_NA
  * nearest to it, or what is damaged of the file. Takes the lock. */
 slc_status slci_h5_array_missing(slci_h5_id file, const char *path, const char *name);
 
-/* ---- io/h5_files.c ---- */
-
-/* SLC_ERROR_ARGUMENT where elements of the open dataset lie in the file `output`, which has that stamp.
- * With the lock. */
-SLC_MUST_USE slc_status slci_h5_files_exclude(slci_h5_id dataset, const char *path,
-                                              const char *dataset_name, const char *output,
-                                              const slci_file_stamp *stamp);
-
 /* ---- io/h5_array_type.c ---- */
 
 /* The element type in memory; false: there is none. */
@@ -78,11 +70,12 @@ SLC_MUST_USE slc_status slci_h5_template_stored(const slc_h5_array_output *outpu
  * output would replace. */
 SLC_MUST_USE slc_status slci_h5_template_exclude(const slc_h5_array_output *output);
 
-/* What the template's elements are. */
+/* What the template's elements are, but for bytes that are no part of a number, which are left out. */
 SLC_MUST_USE slc_status slci_h5_template_element(const slc_h5_array_output *output,
                                                  slci_element *out);
 
-/* The template's type itself; the caller closes it, with the lock. */
+/* That type, its members in the order that they have in the file; the caller closes it, with the
+ * lock. */
 SLC_MUST_USE slc_status slci_h5_template_type(const slc_h5_array_output *output, slci_h5_id *out);
 
 /* The template's fill value into a creation list, for elements of `type`; none where the template's own

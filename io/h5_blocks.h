@@ -27,7 +27,8 @@
 typedef struct slci_h5_block {
     int64_t address, bytes; /* as the file counts them; bytes that it takes there */
     int64_t n;              /* what it holds, where that stands in what leads to it */
-    uint64_t offset;        /* in a heap */
+    uint64_t offset;        /* in a heap, or an array */
+    int64_t parent;         /* address of what leads to it, where that is looked at again */
     int level;              /* in a tree, 0 at the leaves */
 } slci_h5_block;
 

@@ -139,16 +139,34 @@ static slc_status refuse(const char *path, const char *text) {
     return SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be opened as HDF5: %s", path, text);
 }
 
+/* In the folder of `path`; NULL: from here. */
+static hid_t open_in_folder_of(const char *path, const char *name) {
+    char found[SLC_PATH_BYTES];
+    const char *slash = path == NULL ? NULL : strrchr(path, '/');
+    const int folder = slash == NULL ? 0 : (int)(slash - path) + 1;
+    const int n = snprintf(found, sizeof found, "%.*s%s", folder, folder > 0 ? path : "", name);
+    return n >= (int)sizeof found || access(found, R_OK) != 0
+               ? -1
+               : H5Fopen(found, H5F_ACC_RDONLY, H5P_DEFAULT);
+}
+
+/* The places where HDF5 looks, in its order: an absolute name that leads nowhere any more counts by its
+ * last part, as in files that were moved together. */
 slci_h5_id slci_h5_open_beside(const char *path, const char *name) {
-    char beside[SLC_PATH_BYTES];
-    const char *slash = strrchr(path, '/');
-    const int folder = slash == NULL || name[0] == '/' ? 0 : (int)(slash - path) + 1;
-    const int n = snprintf(beside, sizeof beside, "%.*s%s", folder, path, name);
-    const hid_t file = n >= (int)sizeof beside || access(beside, R_OK) != 0
-                           ? -1
-                           : H5Fopen(beside, H5F_ACC_RDONLY, H5P_DEFAULT);
-    return (slci_h5_id)(file >= 0 || folder == 0 ? file
-                                                 : H5Fopen(name, H5F_ACC_RDONLY, H5P_DEFAULT));
+    hid_t file = name[0] == '/' ? open_in_folder_of(NULL, name) : -1;
+    const char *rest = name[0] == '/' ? strrchr(name, '/') + 1 : name;
+    if (file < 0) {
+        file = open_in_folder_of(path, rest);
+    }
+    if (file < 0) {
+        file = open_in_folder_of(NULL, rest);
+    }
+    if (file < 0) {
+        char *real = realpath(path, NULL);
+        file = real == NULL ? -1 : open_in_folder_of(real, rest);
+        free(real);
+    }
+    return (slci_h5_id)file;
 }
 
 slc_status slci_h5_header_fail(const char *path, const char *name) {

@@ -45,8 +45,9 @@ bool slci_h5_lacks_memory(void);
 SLC_MUST_USE slc_status slci_h5_open(const char *path, slc_log *log, slci_h5_id *out);
 void slci_h5_close(slci_h5_id file);
 
-/* With the lock: a file that another one, at `path`, names, for reading: beside it, or where the name
- * leads from here. Negative where there is none. */
+/* With the lock: a file that another one, at `path`, names, for reading, where HDF5 would find it:
+ * beside it, where the name leads from here, or beside what `path` is a link to. Negative where there
+ * is none. */
 slci_h5_id slci_h5_open_beside(const char *path, const char *name);
 
 /* With the lock: whether HDF5 may open an object of a file (io/h5_object_check.h); the path is for

@@ -1,4 +1,5 @@
-/* Pictures as HDF5: /image, [ny, nx] or [n_planes, ny, nx], double, row 0 south.
+/* Pictures as HDF5: /image, [ny, nx] or [n_planes, ny, nx], double, row 0 south; of several
+ * polarisations [n_stokes, n_planes, ny, nx], which the attribute STOKES names.
  *
  * The dataset is contiguous and allocated when it is made, so that everything HDF5 itself has to say
  * is in the file before the first pixel, and the pixels are one write from the caller's array. Complex
@@ -10,6 +11,7 @@
 #include "io/h5_file.h"
 #include "io/h5_output.h"
 #include "io/image_formats.h"
+#include "io/vis.h"
 
 static slc_status h5_check(const char *name, const slc_image_meta *meta) {
     (void)name;
@@ -76,6 +78,18 @@ static bool write_lines(hid_t object, const char *name, int n, const char *lines
     return is_ok;
 }
 
+/* The names of several polarisations, along the first axis. */
+static bool write_stokes(hid_t object, const slc_image_meta *meta) {
+    const int n = slci_image_n_stokes(meta);
+    char names[SLC_IMAGE_MOST_STOKES][4];
+    memset(names, 0, sizeof names);
+    for (int k = 0; k < n; k++) {
+        slci_copy_ascii(slc_vis_polarisation_name(slci_image_stokes(meta, k)), names[k],
+                        sizeof names[k]);
+    }
+    return n == 1 || write_lines(object, "STOKES", n, names[0], sizeof names[0]);
+}
+
 static bool write_attributes(hid_t object, const slc_image_meta *meta) {
     slci_cards cards;
     slci_image_cards(meta, &cards);
@@ -97,14 +111,16 @@ static bool write_attributes(hid_t object, const slc_image_meta *meta) {
     is_ok = is_ok && write_lines(object, "COMMENT", cards.n_remarks, remarks[0], 72) &&
             write_lines(object, "HISTORY", meta->n_history, history[0], 72);
     (void)H5Sclose(scalar);
-    return is_ok;
+    return is_ok && write_stokes(object, meta);
 }
 
 /* The empty dataset, its place in the file already reserved. */
 static hid_t create_dataset(hid_t file, const slc_image_meta *meta) {
-    const hsize_t shape[3] = {(hsize_t)meta->n_planes, (hsize_t)meta->ny, (hsize_t)meta->nx};
-    const int skipped = meta->n_planes == 1 ? 1 : 0;
-    const hid_t space = H5Screate_simple(3 - skipped, shape + skipped, NULL);
+    const int n_stokes = slci_image_n_stokes(meta);
+    const hsize_t shape[4] = {(hsize_t)n_stokes, (hsize_t)meta->n_planes, (hsize_t)meta->ny,
+                              (hsize_t)meta->nx};
+    const int skipped = n_stokes > 1 ? 0 : meta->n_planes > 1 ? 1 : 2;
+    const hid_t space = H5Screate_simple(4 - skipped, shape + skipped, NULL);
     const hid_t type = pixel_type(H5T_IEEE_F64LE, meta->n_parts);
     const hid_t list = slci_h5_plist(H5P_DATASET_CREATE);
     hid_t dataset = -1;

@@ -11,6 +11,11 @@
 
 #define DATASET "/image"
 
+slc_h5_reading slc_model_reading(const char *path) {
+    static const char *const names[] = {DATASET};
+    return (slc_h5_reading){.path = path, .names = names, .n_names = 1};
+}
+
 typedef struct h5_model {
     slci_model_file base;
     slc_source *pixels;
@@ -134,8 +139,8 @@ static slc_status open_h5(h5_model *model, slc_log *log) {
     if (layout->rank < 2 || layout->rank > 3 ||
         (layout->dtype != SLC_F32 && layout->dtype != SLC_F64)) {
         return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
-                        "%s: " DATASET " is %s with %d dimensions, expected a real picture, f32 or "
-                        "f64 [y, x] or [plane, y, x]",
+                        "%s: " DATASET " is %s with %d dimensions, expected a real picture, f4 or "
+                        "f8 [y, x] or [plane, y, x]",
                         file->path, slc_dtype_name(layout->dtype), layout->rank);
     }
     file->n_axes = layout->rank;

@@ -25,6 +25,7 @@
 #include "core/checked.h"
 #include "io/h5_blocks.h"
 #include "io/h5_dense.h"
+#include "io/h5_layout_check.h"
 #include "io/h5_raw.h"
 #include "io/h5_reason.h"
 #include "io/h5_symbols.h"
@@ -52,6 +53,7 @@ enum {
     KIND_LINK = 0x06,
     KIND_EXTERNAL = 0x07,
     KIND_LAYOUT = 0x08,
+    KIND_FILTERS = 0x0B,
     KIND_ATTRIBUTE = 0x0C,
     KIND_TABLES = 0x0F,
     KIND_CONTINUATION = 0x10,
@@ -75,6 +77,7 @@ typedef struct header_check {
     unsigned char data[MOST_MESSAGE_BYTES]; /* of a message */
     block blocks[MOST_BLOCKS];
     int n_blocks, n_messages, n_named;
+    slci_h5_layout layout;     /* of the dataset, as far as it was seen */
     uint32_t seen;             /* a bit for each kind of message that leads to structures */
     int64_t named[MOST_NAMED]; /* addresses of types that have a name */
     const char *why;           /* NULL: nothing is wrong */
@@ -86,7 +89,7 @@ static const char damaged_address[] = "leads to a place that no file has";
 static const char damaged_link[] = "has a link that leads nowhere";
 static const char damaged_attribute[] = "has an attribute that contradicts itself";
 static const char damaged_share[] = "shares a part that is not there";
-static const char damaged_chunk[] = "describes chunks of no extent";
+static const char damaged_chunk[] = "describes chunks of no possible extent";
 static const char too_short[] = "has a part that is too short";
 static const char too_many[] = "has more parts than any has";
 static const char twice[] = "has a part twice that is there once";
@@ -210,50 +213,12 @@ static void look_at_tables(header_check *check, size_t n) {
     }
 }
 
-/* In version 4: 4 │ class (1) │ flags (1) │ rank (1) │ bytes of an extent (1) │ extents │ kind of index
- * (1) │ for a tree, 6 bytes │ its address. */
-static void look_at_new_layout(header_check *check, size_t n) {
-    enum { CHUNKED = 2, TREE = 5, HEAD_BYTES = 5 };
-    const unsigned char *data = check->data;
-    const size_t at = HEAD_BYTES + (size_t)data[3] * data[4];
-    const int64_t tree =
-        data[1] == CHUNKED && at < n && data[at] == TREE ? address_at(check, at + 7, n) : -1;
-    note_structure(check, tree < 0 || slci_h5_tree2_check(&check->structure, tree), of_chunks);
-}
-
-/* Extents of a chunk, 4 bytes each, the last one the bytes of an element: HDF5 divides by them. */
-static void look_at_chunk(header_check *check, size_t at, int rank, size_t n) {
-    if (rank < 2 || rank > H5S_MAX_RANK + 1) {
-        check->why = damaged_chunk;
-    }
-    for (int d = 0; d < rank; d++, at += 4) {
-        if (at + 4 > n || slci_h5_raw_number(check->data + at, 4) == 0) {
-            check->why = damaged_chunk;
-        }
-    }
-}
-
-/* version (1) │ class (1) │ with chunks, rank (1) │ address │ chunk; before version 3 version, rank,
- * class, and five bytes more, then the same. */
+/* The index of chunks is looked at once the shape and the filters are known too. */
 static void look_at_layout(header_check *check, size_t n) {
-    enum { COMPACT, CONTIGUOUS, CHUNKED };
-    const int version = check->data[0];
-    const int class = check->data[version < 3 ? 2 : 1];
-    const int rank = check->data[version < 3 ? 1 : 2];
-    const size_t at = version < 3 ? 8 : class == CHUNKED ? 3 : 2;
-    if (version == 4) {
-        look_at_new_layout(check, n);
-    }
-    if (class == COMPACT || (version > 3 && class != CONTIGUOUS)) {
-        return;
-    }
-    look_at_addresses(check, at, 1, n);
-    if (class == CHUNKED) {
-        look_at_chunk(check, at + check->raw.address_bytes, rank, n);
-    }
-    const int64_t tree = class == CHUNKED && check->why == NULL ? address_at(check, at, n) : -1;
-    if (tree >= 0) {
-        note_structure(check, slci_h5_chunk_tree_check(&check->structure, tree, rank), of_chunks);
+    if (!slci_h5_layout_see(&check->layout, &check->structure, check->data, n)) {
+        check->why = damaged_chunk;
+    } else if (check->layout.place > check->raw.file_bytes) {
+        check->why = damaged_address;
     }
 }
 
@@ -367,10 +332,16 @@ static bool has_structure(int kind) {
            kind == KIND_CONTINUATION || kind == KIND_GROUP || kind == KIND_TABLES;
 }
 
+/* Whether messages of a kind say what a dataset's chunks must be. */
+static bool is_of_chunks(int kind) {
+    return kind == KIND_SPACE || kind == KIND_FILTERS;
+}
+
 /* Whether a message is not one more of a kind that a header has once: many that all lead to one large
  * structure would have it gone through as often. */
 static bool is_first(header_check *check, int kind) {
-    const uint32_t bit = has_structure(kind) && kind != KIND_CONTINUATION ? UINT32_C(1) << kind : 0;
+    const bool is_once = (has_structure(kind) && kind != KIND_CONTINUATION) || is_of_chunks(kind);
+    const uint32_t bit = is_once ? UINT32_C(1) << kind : 0;
     const bool is_seen = (check->seen & bit) != 0;
     check->seen |= bit;
     return !is_seen;
@@ -409,6 +380,12 @@ static void look_at_message(header_check *check, int kind, size_t n) {
         break;
     case KIND_LAYOUT:
         look_at_layout(check, n);
+        break;
+    case KIND_SPACE:
+        slci_h5_layout_see_space(&check->layout, check->data, n, check->raw.length_bytes);
+        break;
+    case KIND_FILTERS:
+        check->layout.is_filtered = check->data[1] > 0; /* version (1), how many (1) */
         break;
     case KIND_EXTERNAL:
         look_at_addresses(check, 8, 1, n);
@@ -459,9 +436,12 @@ static void look_at_block(header_check *check, const block *self) {
             return;
         }
         const bool is_shared = (head.flags & IS_SHARED) != 0;
+        check->layout.is_filtered =
+            check->layout.is_filtered || (is_shared && head.kind == KIND_FILTERS);
         if (is_shared && !check->is_new) {
             look_at_shared(check, head.kind, check->data, (size_t)head.bytes);
-        } else if (!is_shared && (!check->is_new || has_structure(head.kind))) {
+        } else if (!is_shared &&
+                   (!check->is_new || has_structure(head.kind) || is_of_chunks(head.kind))) {
             look_at_message(check, head.kind, (size_t)head.bytes);
         }
         at += head.bytes;
@@ -511,6 +491,7 @@ static void look_at_header(header_check *check, int64_t address) {
     check->n_blocks = 0;
     check->n_messages = 0;
     check->seen = 0;
+    check->layout = (slci_h5_layout){.place = -1};
     if (!read_at(check, address, prefix, sizeof prefix)) {
         return;
     }
@@ -529,6 +510,9 @@ static void look_at_header(header_check *check, int64_t address) {
         if (check->why == NULL && self.address <= check->raw.file_bytes) {
             look_at_block(check, &self);
         }
+    }
+    if (check->why == NULL) {
+        note_structure(check, slci_h5_layout_check(&check->layout, &check->structure), of_chunks);
     }
 }
 

@@ -20,8 +20,7 @@ typedef struct rest_copy {
     slc_status status;
 } rest_copy;
 
-/* "/g" of "/g/data", "/" of "/data". */
-static void group_of(const char *name, char out[SLCI_H5_NAME_BYTES]) {
+void slci_h5_group_of(const char *name, char out[SLCI_H5_NAME_BYTES]) {
     const char *slash = strrchr(name, '/');
     const int n = slash == name ? 1 : (int)(slash - name);
     (void)snprintf(out, SLCI_H5_NAME_BYTES, "%.*s", n, name);
@@ -32,7 +31,7 @@ static slc_status fail(const rest_copy *call, const char *name) {
     (void)snprintf(what, sizeof what, "'%.100s', beside %s", name, call->output->template_dataset);
     const slc_status status = slci_h5_output_fail(call->file, what);
     return status == SLC_ERROR_INPUT
-               ? SLC_FAIL(status, "%s; without --rest what else is in the group is left out",
+               ? SLC_FAIL(status, "%s; what else is in the group (--rest) can be left out",
                           slc_status_message())
                : status;
 }
@@ -87,10 +86,10 @@ slc_status slci_h5_copy_rest(const slc_h5_array_output *output, hid_t from,
         return SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory to copy what else is in the group",
                         output->template_path);
     }
-    group_of(from_name, group);
+    slci_h5_group_of(from_name, group);
     call.from = slci_h5_object_check(from, group) ? H5Gopen2(from, group, H5P_DEFAULT) : -1;
     slci_h5_reason_blame(call.from >= 0, from, "the group");
-    group_of(to_name, group);
+    slci_h5_group_of(to_name, group);
     call.to = call.from < 0 ? -1 : H5Gopen2(slci_h5_output_file(file), group, H5P_DEFAULT);
     const slc_status status = call.to >= 0 ? copy_group(&call, from, to)
                                            : slci_h5_output_fail(file, "what else is in the group");

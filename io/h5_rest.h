@@ -15,4 +15,7 @@
 SLC_MUST_USE slc_status slci_h5_copy_rest(const slc_h5_array_output *output, hid_t from,
                                           const slci_h5_output *file, hid_t to);
 
+/* The group of an absolute name: "/g" of "/g/data", "/" of "/data". */
+void slci_h5_group_of(const char *name, char out[SLCI_H5_NAME_BYTES]);
+
 #endif

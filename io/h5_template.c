@@ -6,10 +6,12 @@
 #include "io/h5_array_internal.h"
 #include "io/h5_attributes.h"
 #include "io/h5_detached.h"
+#include "io/h5_files.h"
 #include "io/h5_filter_list.h"
 #include "io/h5_reason.h"
 #include "io/h5_rest.h"
 #include "io/h5_scales.h"
+#include "io/outfile.h"
 
 /* Of a number. */
 #define MOST_FILL_BYTES 32
@@ -147,9 +149,13 @@ static int64_t stored_bytes(hid_t set, const slc_h5_array_output *output) {
     const slci_chunk_pipeline wanted = slci_h5_output_pipeline(output);
     const hid_t space = H5Dget_space(set);
     const hid_t list = space < 0 ? -1 : H5Dget_create_plist(set);
-    const bool is_read = list >= 0 && read_pipeline(set, &found);
+    const hid_t type = list < 0 ? -1 : H5Dget_type(set);
+    const bool is_read = type >= 0 && read_pipeline(set, &found);
+    const bool has_same_size =
+        is_read && (int64_t)H5Tget_size(type) == slc_dtype_bytes(output->layout.dtype);
     const bool is_same =
-        is_read && are_no_better(&wanted, &found) && has_same_chunks(list, space, output);
+        has_same_size && are_no_better(&wanted, &found) && has_same_chunks(list, space, output);
+    (void)H5Tclose(type);
     (void)H5Pclose(list);
     (void)H5Sclose(space);
     if (!is_read) {
@@ -176,12 +182,45 @@ slc_status slci_h5_template_stored(const slc_h5_array_output *output, int64_t *o
     return SLC_OK;
 }
 
+/* The type as it stands in the file. HDF5 puts the members of one that it has converted from in the
+ * order of their places, for all who have the file open, but for those who have it open through another
+ * driver. */
+static hid_t stored_type(hid_t set) {
+    char path[SLC_PATH_BYTES];
+    H5O_info_t info = {0};
+    const hid_t file = H5Iget_file_id(set);
+    const ssize_t n_path = file < 0 ? -1 : H5Fget_name(file, path, sizeof path);
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    hid_t again = -1;
+    if (n_path > 0 && n_path < (ssize_t)sizeof path && H5Pset_fapl_stdio(access) >= 0 &&
+        H5Oget_info2(set, &info, H5O_INFO_BASIC) >= 0) {
+        again = H5Fopen(path, H5F_ACC_RDONLY, access);
+    }
+    const hid_t same = again < 0 ? -1 : H5Oopen_by_addr(again, info.addr);
+    const hid_t type = same < 0 ? -1 : H5Dget_type(same);
+    (void)H5Oclose(same);
+    (void)H5Fclose(again);
+    (void)H5Pclose(access);
+    (void)H5Fclose(file);
+    return type;
+}
+
+/* The type without what lies between the parts of a number, which has no place in memory either. */
+static hid_t packed_type(hid_t set) {
+    const hid_t type = slci_h5_detached_type(stored_type(set));
+    if (type >= 0 && H5Tget_class(type) == H5T_COMPOUND && H5Tpack(type) < 0) {
+        (void)H5Tclose(type);
+        return -1;
+    }
+    return type;
+}
+
 /* One that has a name in the file is nameless in the copy. */
 slc_status slci_h5_template_type(const slc_h5_array_output *output, slci_h5_id *out) {
     slci_h5_id file = 0;
     hid_t set = -1;
     SLC_TRY(open_template(output->template_path, output->template_dataset, &file, &set));
-    const hid_t type = slci_h5_detached_type(H5Dget_type(set));
+    const hid_t type = packed_type(set);
     const bool lacks_memory = type < 0 && slci_h5_lacks_memory();
     close_template(file, set);
     if (lacks_memory) {
@@ -266,8 +305,9 @@ static bool convert_fill(const fill_form *from, const unsigned char *value, cons
            convert_part(from, value + from->element.imag_offset, to, out + to->element.imag_offset);
 }
 
-/* *is_lost: there is one that `type` does not have. */
-static bool copy_fill(hid_t set, hid_t type, hid_t to, bool *is_lost) {
+/* *is_lost: there is one that `type` does not have; *lost_bytes: those of an element that are no part
+ * of its numbers. */
+static bool copy_fill(hid_t set, hid_t type, hid_t to, bool *is_lost, int64_t *lost_bytes) {
     unsigned char value[MOST_FILL_BYTES] = {0};
     unsigned char out[MOST_FILL_BYTES] = {0};
     H5D_fill_value_t kind = H5D_FILL_VALUE_DEFAULT;
@@ -276,6 +316,7 @@ static bool copy_fill(hid_t set, hid_t type, hid_t to, bool *is_lost) {
     const hid_t from = H5Dget_create_plist(set);
     const hid_t own = H5Dget_type(set);
     bool is_ok = from >= 0 && own >= 0 && H5Pfill_value_defined(from, &kind) >= 0;
+    *lost_bytes = is_ok ? (int64_t)H5Tget_size(own) - (int64_t)H5Tget_size(type) : 0;
     if (is_ok && kind == H5D_FILL_VALUE_USER_DEFINED) {
         const bool is_known = describe_fill(own, &source) && describe_fill(type, &target);
         is_ok = !is_known || H5Pget_fill_value(from, own, value) >= 0;
@@ -295,14 +336,21 @@ slc_status slci_h5_template_fill(const slc_h5_array_output *output, slci_h5_id t
     slci_h5_id file = 0;
     hid_t set = -1;
     bool is_lost = false;
+    int64_t lost_bytes = 0;
     SLC_TRY(open_template(output->template_path, output->template_dataset, &file, &set));
-    const bool is_ok = copy_fill(set, (hid_t)type, (hid_t)list, &is_lost);
+    const bool is_ok = copy_fill(set, (hid_t)type, (hid_t)list, &is_lost, &lost_bytes);
     close_template(file, set);
     if (is_ok && is_lost) {
         slc_log_note(output->log,
                      "%s: the fill value of %s:%s is another number as %s and is left out",
                      output->path, output->template_path, output->template_dataset,
                      slc_dtype_name(output->layout.dtype));
+    }
+    if (is_ok && output->keeps_type && lost_bytes > 0) {
+        slc_log_note(
+            output->log,
+            "%s: an element of %s:%s has %lld bytes beside its numbers, which are left out",
+            output->path, output->template_path, output->template_dataset, (long long)lost_bytes);
     }
     return is_ok ? SLC_OK
                  : SLC_FAIL(SLC_ERROR_INPUT, "%s: the fill value of dataset %s cannot be read",
@@ -312,18 +360,12 @@ slc_status slci_h5_template_fill(const slc_h5_array_output *output, slci_h5_id t
 /* ---- all else --------------------------------------------------------------------------------- */
 
 slc_status slci_h5_template_exclude(const slc_h5_array_output *output) {
-    slci_h5_id file = 0;
-    hid_t set = -1;
-    slci_file_stamp replaced;
-    if (output->template_path == NULL || !slci_file_stamp_find(output->path, &replaced)) {
-        return SLC_OK;
-    }
-    SLC_TRY(open_template(output->template_path, output->template_dataset, &file, &set));
-    const slc_status status =
-        slci_h5_files_exclude((slci_h5_id)set, output->template_path, output->template_dataset,
-                              output->path, &replaced);
-    close_template(file, set);
-    return status;
+    const slc_h5_reading reading = {.path = output->template_path,
+                                    .names = &output->template_dataset,
+                                    .n_names = 1,
+                                    .reads_rest = output->copies_rest};
+    return output->template_path == NULL ? SLC_OK
+                                         : slc_h5_files_exclude(&reading, &output->path, 1);
 }
 
 slc_status slci_h5_template_element(const slc_h5_array_output *output, slci_element *out) {

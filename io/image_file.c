@@ -39,7 +39,7 @@ static slc_status find_format(const char *path, const slci_image_format **out) {
 static slc_status check_shape(const char *path, const slc_image_meta *meta) {
     int64_t bytes = 0;
     if (meta->nx < 1 || meta->ny < 1 || meta->n_planes < 1 || meta->n_parts < 1 ||
-        meta->n_parts > 2) {
+        meta->n_parts > 2 || meta->n_stokes > SLC_IMAGE_MOST_STOKES) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
                         "%s: a picture of %lld x %lld pixels, %lld planes and "
                         "%d parts",
@@ -48,6 +48,7 @@ static slc_status check_shape(const char *path, const slc_image_meta *meta) {
     }
     if (!slc_checked_mul(meta->nx, meta->ny, &bytes) ||
         !slc_checked_mul(bytes, meta->n_planes, &bytes) ||
+        !slc_checked_mul(bytes, slci_image_n_stokes(meta), &bytes) ||
         !slc_checked_mul(bytes, 8 * (int64_t)meta->n_parts, &bytes) || bytes > INT64_MAX / 2) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
                         "%s: %lld x %lld pixels in %lld planes are more bytes "

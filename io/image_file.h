@@ -20,6 +20,7 @@ extern "C" {
 #endif
 
 #define SLC_IMAGE_HISTORY_LINES 48
+#define SLC_IMAGE_MOST_STOKES 4
 
 /* Gaussian fitted to the point-spread function. */
 typedef struct slc_beam {
@@ -40,14 +41,16 @@ typedef struct slc_image_meta {
     double equinox;                  /* written for FK5 only */
     double freq_hz, width_hz;        /* of plane 0: middle, and between outer edges */
     double freq_step_hz;             /* from plane to plane; width_hz for one plane */
-    int stokes;                      /* 1 I, -5 XX, -6 YY, -1 RR, -2 LL */
-    bool has_position;               /* false: a plain set with no phase centre */
+    int stokes;   /* FITS code: 1 I to 4 V, -1 RR, -2 LL, -3 RL, -4 LR, -5 XX to -8 YX */
+    int n_stokes; /* polarisations, each with all planes; 0 is 1 */
+    int more_stokes[SLC_IMAGE_MOST_STOKES - 1]; /* codes of the further ones */
+    bool has_position;                          /* false: a plain set with no phase centre */
     bool has_frequency;
     char unit[32]; /* "Jy/beam" */
     char telescope[64], object[64];
     char date_obs[32];          /* "2017-04-11T01:02:03.456", UTC */
     slc_beam beam;              /* of the whole; planes: see plane_beam */
-    const slc_beam *plane_beam; /* [n_planes] or NULL; lent */
+    const slc_beam *plane_beam; /* [n_stokes, n_planes] or NULL; lent */
     char method[32];            /* SLCMETH: "direct" */
     double epsilon;             /* SLCEPS */
     int64_t n_used, n_flagged;  /* SLCNVIS, SLCNFLAG */
@@ -58,8 +61,9 @@ typedef struct slc_image_meta {
 } slc_image_meta;
 
 /* Everything that can be refused before computing: an unknown extension, a format that was not built
- * in (which package it needs), --complex into anything but .h5, a name that is taken, a folder that
- * is not writable, a full disk. SLC_ERROR_ARGUMENT, SLC_ERROR_UNSUPPORTED, SLC_ERROR_OUTPUT. */
+ * in (which package it needs), --complex into anything but .h5, polarisations that FITS has no axis
+ * for, a name that is taken, a folder that is not writable, a full disk. SLC_ERROR_ARGUMENT,
+ * SLC_ERROR_UNSUPPORTED, SLC_ERROR_OUTPUT. */
 SLC_API SLC_MUST_USE slc_status slc_image_file_check(const char *path, const slc_image_meta *meta,
                                                      bool overwrite);
 
@@ -72,9 +76,10 @@ SLC_API SLC_MUST_USE slc_status slc_image_files_check(const char *const *paths, 
                                                       const char *psf_path,
                                                       const slc_image_meta *meta, bool overwrite);
 
-/* Writes image [n_planes, ny, nx, n_parts] f64 (host; row 0 is south, column 0 is east: l falls with
- * the column; NaN beyond the horizon). The same input gives the same bytes. PNG shows plane 0:
- * percentile scaling, north up, east left. SLC_ERROR_OUTPUT with the file system's reason. */
+/* Writes image [n_stokes, n_planes, ny, nx, n_parts] f64 (host; row 0 is south, column 0 is east: l
+ * falls with the column; NaN beyond the horizon). The same input gives the same bytes. PNG shows the
+ * first plane: percentile scaling, north up, east left. SLC_ERROR_OUTPUT with the file system's
+ * reason. */
 SLC_API SLC_MUST_USE slc_status slc_image_file_write(const char *path, const slc_image_meta *meta,
                                                      const double *image, bool overwrite,
                                                      slc_log *log);

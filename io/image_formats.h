@@ -41,6 +41,14 @@ void slci_copy_ascii(const char *from, char *to, int64_t capacity);
 /* Pixels of all planes. The caller has been through slc_image_file_check. */
 int64_t slci_image_pixels(const slc_image_meta *meta);
 
+/* Planes of all polarisations together; how many polarisations, and the code of the k-th. */
+int64_t slci_image_planes(const slc_image_meta *meta);
+int slci_image_n_stokes(const slc_image_meta *meta);
+int slci_image_stokes(const slc_image_meta *meta, int k);
+
+/* The step of the codes from one polarisation to the next; false where it is not one and the same. */
+bool slci_image_stokes_step(const slc_image_meta *meta, int *step);
+
 /* One way of writing. check: what this format cannot hold, SLC_ERROR_UNSUPPORTED. bytes: of the
  * file, 0 where only writing can tell. write: into the existing empty file `temporary`; on failure
  * the caller removes it. `name` is the final name, for messages. */

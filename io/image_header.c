@@ -23,7 +23,29 @@ void slci_copy_ascii(const char *from, char *to, int64_t capacity) {
 }
 
 int64_t slci_image_pixels(const slc_image_meta *meta) {
-    return meta->nx * meta->ny * meta->n_planes;
+    return meta->nx * meta->ny * slci_image_planes(meta);
+}
+
+int64_t slci_image_planes(const slc_image_meta *meta) {
+    return meta->n_planes * slci_image_n_stokes(meta);
+}
+
+int slci_image_n_stokes(const slc_image_meta *meta) {
+    return meta->n_stokes > 1 ? meta->n_stokes : 1;
+}
+
+int slci_image_stokes(const slc_image_meta *meta, int k) {
+    return k == 0 ? meta->stokes : meta->more_stokes[k - 1];
+}
+
+bool slci_image_stokes_step(const slc_image_meta *meta, int *step) {
+    const int n = slci_image_n_stokes(meta);
+    *step = n > 1 ? meta->more_stokes[0] - meta->stokes : 1;
+    bool is_even = *step != 0;
+    for (int k = 1; k < n; k++) {
+        is_even = is_even && slci_image_stokes(meta, k) == meta->stokes + k * *step;
+    }
+    return is_even;
 }
 
 static slci_card *add_card(slci_cards *cards, const char *name, slci_card_kind kind,
@@ -80,7 +102,7 @@ static void add_frequency_axis(slci_cards *cards, const slc_image_meta *meta) {
 }
 
 static void add_beam(slci_cards *cards, const slc_image_meta *meta) {
-    if (meta->n_planes > 1 && meta->plane_beam != NULL) {
+    if (slci_image_planes(meta) > 1 && meta->plane_beam != NULL) {
         cards->remark[cards->n_remarks++] =
             "Each plane has its own beam, so BMAJ, BMIN and BPA are left out.";
         return;
@@ -105,6 +127,20 @@ static void add_run(slci_cards *cards, const slc_image_meta *meta) {
     add_real(cards, "SLCSABS", meta->abs_sum, "sum of |w V|");
 }
 
+/* Polarisations that no axis can name have none: only .h5 has such pictures, and names them itself. */
+static void add_stokes_axis(slci_cards *cards, const slc_image_meta *meta) {
+    const bool has_several = slci_image_n_stokes(meta) > 1;
+    int step = 1;
+    if (slci_image_stokes_step(meta, &step)) {
+        add_text(cards, "CTYPE4", "STOKES",
+                 has_several ? "1 I to 4 V, -1 RR, -2 LL, -5 XX, -6 YY"
+                             : "1 I, -1 RR, -2 LL, -5 XX, -6 YY");
+        add_real(cards, "CRPIX4", 1, "");
+        add_real(cards, "CDELT4", step, "");
+        add_real(cards, "CRVAL4", meta->stokes, "");
+    }
+}
+
 void slci_image_cards(const slc_image_meta *meta, slci_cards *out) {
     memset(out, 0, sizeof *out);
     add_sky_axes(out, meta);
@@ -113,10 +149,7 @@ void slci_image_cards(const slc_image_meta *meta, slci_cards *out) {
     } else {
         out->remark[out->n_remarks++] = "The set names no frequency; axis 3 counts planes.";
     }
-    add_text(out, "CTYPE4", "STOKES", "1 I, -1 RR, -2 LL, -5 XX, -6 YY");
-    add_real(out, "CRPIX4", 1, "");
-    add_real(out, "CDELT4", 1, "");
-    add_real(out, "CRVAL4", meta->stokes, "");
+    add_stokes_axis(out, meta);
     add_real(out, "LONPOLE", 180, "[deg] north is up");
     add_text(out, "RADESYS", meta->frame, "frame of the coordinates");
     if (strcmp(meta->frame, "FK5") == 0 && meta->equinox > 0) {

@@ -14,6 +14,7 @@
 #include "core/log.h"
 #include "core/source.h"
 #include "core/status.h"
+#include "io/h5_files.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,6 +49,9 @@ typedef struct slc_model_meta {
  * SLC_ERROR_INPUT: damaged, or contradictory; SLC_ERROR_UNSUPPORTED: another projection, unit, Stokes
  * parameter, or a format that was not built in. */
 SLC_API SLC_MUST_USE slc_status slc_model_open(const char *path, slc_log *log, slc_source **out);
+
+/* What opening and reading such a file needs of it, if it is HDF5. The path is lent. */
+SLC_API slc_h5_reading slc_model_reading(const char *path);
 
 /* Lent; lives as long as the source. */
 SLC_API const slc_model_meta *slc_model_get_meta(const slc_source *source);

@@ -119,14 +119,30 @@ static bool parse_shape(const char *text, slci_h5_dataset *set) {
     return true;
 }
 
+/* "'|O'", or a field of a record that is one. What is saved so is a pickle, which only Python reads. */
+static bool holds_objects(const char *descr) {
+    const char *end = descr == NULL ? NULL : strstr(descr, "'fortran_order'");
+    const char *object = descr == NULL ? NULL : strstr(descr, "'|O'");
+    return object != NULL && (end == NULL || object < end);
+}
+
 static slc_status parse_header(const member *from, const char *header, slci_h5_dataset *set) {
     const char *order = find_value(header, "fortran_order");
     const char *descr = find_value(header, "descr");
-    if (!parse_type(descr, &set->type) || !parse_shape(find_value(header, "shape"), set) ||
-        order == NULL) {
+    const char *end = strrchr(header, '}'); /* spaces behind it fill the header up */
+    if (holds_objects(descr)) {
         return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
-                        "%s: member %s is not an array of plain numbers: %.100s", from->path,
-                        from->name, header);
+                        "%s: member %s holds Python objects (dtype object), expected numbers; save "
+                        "it as numbers, such as numpy.array(%s.tolist())",
+                        from->path, from->name, from->name);
+    }
+    if (!parse_type(descr, &set->type) || !parse_shape(find_value(header, "shape"), set) ||
+        order == NULL || set->type.kind == SLCI_ELEMENT_OTHER) {
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                        "%s: member %s is not an array of plain numbers: %.*s; expected i1 to i8, "
+                        "u1 to u8, f2, f4, f8, c8, c16 or bool, in numpy's names",
+                        from->path, from->name,
+                        end == NULL ? 0 : (int)slc_min_i64(end - header + 1, 100), header);
     }
     if (strncmp(order, "False", 5) != 0 && set->rank > 1) {
         return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
@@ -198,8 +214,9 @@ static slc_status read_member(const member *from, slci_plain_column *column) {
     slc_status status = read_exactly(from, memory, bytes);
     char more;
     if (status == SLC_OK && zip_fread(from->file, &more, 1) != 0) { /* checks the checksum too */
-        status = SLC_FAIL(SLC_ERROR_INPUT, "%s: member %s is damaged: %s", from->path, from->name,
-                          zip_error_strerror(zip_file_get_error(from->file)));
+        status =
+            SLC_FAIL(SLC_ERROR_INPUT, "%s: member %s is damaged: %s; copy the file again",
+                     from->path, from->name, zip_error_strerror(zip_file_get_error(from->file)));
     }
     if (status != SLC_OK) {
         free(memory);
@@ -207,6 +224,25 @@ static slc_status read_member(const member *from, slci_plain_column *column) {
     }
     column->memory = memory;
     return SLC_OK;
+}
+
+/* One that libzip does not open. */
+static slc_status refuse_member(const member *from, const zip_stat_t *info, const char *why) {
+    if ((info->valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 && info->encryption_method != ZIP_EM_NONE) {
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                        "%s: member %s is encrypted: not supported; save it without a password, as "
+                        "numpy.savez does",
+                        from->path, from->name);
+    }
+    if ((info->valid & ZIP_STAT_COMP_METHOD) != 0 && info->comp_method != ZIP_CM_STORE &&
+        info->comp_method != ZIP_CM_DEFLATE) {
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                        "%s: member %s is compressed by method %d of zip: %s; expected 0 (stored) "
+                        "or 8 (deflated), as numpy.savez and savez_compressed write them",
+                        from->path, from->name, (int)info->comp_method, why);
+    }
+    return SLC_FAIL(SLC_ERROR_INPUT, "%s: member %s cannot be opened: %s", from->path, from->name,
+                    why);
 }
 
 static slc_status read_column(zip_t *archive, const char *path, const char *name, zip_int64_t index,
@@ -228,8 +264,7 @@ static slc_status read_column(zip_t *archive, const char *path, const char *name
         .stored_bytes = (int64_t)info.comp_size,
     };
     if (from.file == NULL) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: member %s cannot be opened: %s", path, name,
-                        zip_strerror(archive));
+        return refuse_member(&from, &info, zip_strerror(archive));
     }
     const slc_status status = read_member(&from, column);
     (void)zip_fclose(from.file);
@@ -247,6 +282,28 @@ static slc_status read_columns(slci_plain *plain, zip_t *archive) {
             slci_plain_ignore(plain, known->name);
         } else if (index >= 0) {
             SLC_TRY(read_column(archive, plain->base.path, known->name, index, column));
+        }
+    }
+    return SLC_OK;
+}
+
+/* A member that is in a folder of the archive is none of the set's, and numpy.load does not find it
+ * either; but where the set lacks it, that is why. */
+static slc_status look_in_folders(slci_plain *plain, zip_t *archive) {
+    for (int i = 0; i < SLCI_PLAIN_MEMBERS; i++) {
+        const slci_plain_member *known = &slci_plain_members[i];
+        const bool is_wanted = known->column <= SLCI_PLAIN_VIS;
+        char name[16];
+        (void)snprintf(name, sizeof name, "%s.npy", known->name);
+        const zip_int64_t index = is_wanted && plain->columns[known->column].memory == NULL
+                                      ? zip_name_locate(archive, name, ZIP_FL_NODIR)
+                                      : -1;
+        if (index >= 0) {
+            return SLC_FAIL(SLC_ERROR_INPUT,
+                            "%s: member %s is missing, but %.200s is in a folder of the archive; "
+                            "expected %s outside of folders, as numpy.savez saves it",
+                            plain->base.path, known->name,
+                            zip_get_name(archive, (zip_uint64_t)index, 0), name);
         }
     }
     return SLC_OK;
@@ -277,12 +334,20 @@ static slc_status read_archive(slci_plain *plain) {
     if (archive == NULL) {
         zip_error_t error;
         zip_error_init_with_code(&error, code);
-        const slc_status status = SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be opened as .npz: %s",
-                                           path, zip_error_strerror(&error));
+        const slc_status status =
+            SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be opened as .npz: %s%s", path,
+                     zip_error_strerror(&error),
+                     code == ZIP_ER_NOZIP || code == ZIP_ER_INCONS
+                         ? ": the list of its members, which comes last, is damaged or missing; "
+                           "copy the file again"
+                         : "");
         zip_error_fini(&error);
         return status;
     }
-    const slc_status status = read_columns(plain, archive);
+    slc_status status = read_columns(plain, archive);
+    if (status == SLC_OK) {
+        status = look_in_folders(plain, archive);
+    }
     if (status == SLC_OK) {
         note_others(plain, archive);
     }

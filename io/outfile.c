@@ -99,7 +99,7 @@ static slc_status check_final(const char *path, bool overwrite) {
                         path, describe_mode(info.st_mode));
     }
     if (!overwrite) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s exists; --overwrite replaces it", path);
+        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s exists; overwriting (--overwrite) replaces it", path);
     }
     return SLC_OK;
 }
@@ -356,7 +356,8 @@ static slc_status give_name(slc_outfile *out) {
         reason = errno;
     }
     if (reason == EEXIST) {
-        return SLC_FAIL(SLC_ERROR_OUTPUT, "%s has appeared during the run; --overwrite replaces it",
+        return SLC_FAIL(SLC_ERROR_OUTPUT,
+                        "%s has appeared during the run; overwriting (--overwrite) replaces it",
                         out->final_path);
     }
     if (reason != 0) {

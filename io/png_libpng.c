@@ -42,8 +42,8 @@ typedef struct png_job {
 static slc_status png_check(const char *name, const slc_image_meta *meta) {
     if (meta->n_parts != 1) {
         return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
-                        "%s: PNG has no complex images; --complex needs a "
-                        ".h5 file",
+                        "%s: PNG has no complex images; one that keeps its imaginary part "
+                        "(--complex) needs a .h5 file",
                         name);
     }
     if (meta->nx > MAX_SIDE || meta->ny > MAX_SIDE) {
@@ -158,7 +158,7 @@ static void describe(png_job *job) {
                    "Plane 1 of %lld, %lld x %lld pixels, north up, east left. Linear from black at "
                    "%.6g%s (%g %% of pixels are below) to white at %.6g%s (%g %%); %lld pixels "
                    "without a value are transparent.",
-                   (long long)meta->n_planes, (long long)meta->nx, (long long)meta->ny,
+                   (long long)slci_image_planes(meta), (long long)meta->nx, (long long)meta->ny,
                    job->range.low, unit, SLCI_PNG_LOW_PERCENT, job->range.high, unit,
                    SLCI_PNG_HIGH_PERCENT, (long long)(meta->nx * meta->ny - job->range.n_finite));
     slci_copy_ascii(meta->picture_text != NULL ? meta->picture_text : line, job->description,

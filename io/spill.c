@@ -39,7 +39,8 @@ struct slc_spill {
 static slc_status with_advice(slc_status status) {
     return status == SLC_OK
                ? SLC_OK
-               : SLC_FAIL(status, "%s; a larger --ram may do without one", slc_status_message());
+               : SLC_FAIL(status, "%s; a larger budget of host memory (--ram) may do without one",
+                          slc_status_message());
 }
 
 static slc_status fail(const slc_spill *spill, const char *what) {

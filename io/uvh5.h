@@ -25,7 +25,7 @@ typedef struct slci_uvh5_field {
     slci_h5_dataset set;
     int64_t origin[SLC_MAX_RANK], extent[SLC_MAX_RANK]; /* [rank]; [0] is filled in per read */
     int64_t row_bytes;
-    int64_t first_bytes, channel_bytes, hand_bytes[2];
+    int64_t first_bytes, channel_bytes, hand_bytes[SLCI_VIS_MOST_HANDS];
 } slci_uvh5_field;
 
 typedef struct slci_uvh5_scratch slci_uvh5_scratch;

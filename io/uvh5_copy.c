@@ -306,6 +306,11 @@ static const slc_sink_ops copy_ops = {.write = copy_write,
 
 /* Bytes of the output: the input's with visdata taken out and put in anew. With filters only the run
  * can tell. */
+slc_h5_reading slc_uvh5_copy_reading(const char *path) {
+    static const char *const names[] = {"/"};
+    return (slc_h5_reading){.path = path, .names = names, .n_names = 1};
+}
+
 static slc_status check_output(slci_uvh5_copy *copy) {
     int64_t vis_bytes = 0;
     int64_t total = 0;
@@ -318,6 +323,10 @@ static slc_status check_output(slci_uvh5_copy *copy) {
                         copy->options.out_path);
     }
     copy->info.output_bytes = total;
+    if (copy->options.overwrite) {
+        const slc_h5_reading input = slc_uvh5_copy_reading(copy->options.in_path);
+        SLC_TRY(slc_h5_files_exclude(&input, &copy->options.out_path, 1));
+    }
     return slc_outfile_check(copy->options.out_path, copy->options.overwrite, total);
 }
 

@@ -16,6 +16,7 @@
 #include "core/log.h"
 #include "core/source.h"
 #include "core/status.h"
+#include "io/h5_files.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,6 +32,9 @@ typedef struct slc_uvh5_copy_options {
     bool overwrite;
     slc_log *log; /* may be NULL */
 } slc_uvh5_copy_options;
+
+/* What of the input is copied: all of it. The path is lent. */
+SLC_API slc_h5_reading slc_uvh5_copy_reading(const char *path);
 
 /* What is written where; lent. */
 typedef struct slc_uvh5_copy_info {

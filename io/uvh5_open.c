@@ -141,8 +141,9 @@ static slc_status open_data(slci_uvh5 *uvh5, const slc_vis_options *options) {
         slci_h5_kind kind = SLCI_H5_ABSENT;
         SLC_TRY(slci_h5_find(uvh5->file, path, "/Data/nsamples", &kind));
         if (kind == SLCI_H5_ABSENT) {
-            return SLC_FAIL(SLC_ERROR_INPUT,
-                            "%s: /Data/nsamples is missing; --unit-weights does without it", path);
+            return SLC_FAIL(
+                SLC_ERROR_INPUT,
+                "%s: /Data/nsamples is missing; weights of 1 do without it (--unit-weights)", path);
         }
         SLC_TRY(slci_h5_dataset_open(uvh5->file, path, "/Data/nsamples", nsamples));
         SLC_TRY(check_type(nsamples, slci_element_is_real(&nsamples->type), "a real number"));
@@ -252,6 +253,17 @@ static slc_status convert_codes(const char *path, const double *numbers, int n, 
     return SLC_OK;
 }
 
+/* Along which direction X lies: only some files say. */
+static slc_status read_orientation(slci_uvh5 *uvh5) {
+    slci_vis_header *header = &uvh5->base.header;
+    char x[32];
+    SLC_TRY(slci_h5_get_text(uvh5->file, uvh5->base.path, "/Header/x_orientation", x, sizeof x));
+    header->is_x_east = strcasecmp(x, "east") == 0 || strcasecmp(x, "e") == 0;
+    header->is_x_known =
+        header->is_x_east || strcasecmp(x, "north") == 0 || strcasecmp(x, "n") == 0;
+    return SLC_OK;
+}
+
 static slc_status read_polarisations(slci_uvh5 *uvh5) {
     const char *path = uvh5->base.path;
     slci_vis_header *header = &uvh5->base.header;
@@ -267,6 +279,7 @@ static slc_status read_polarisations(slci_uvh5 *uvh5) {
                         path, convention);
     }
     header->is_polarisation_sum = strcasecmp(convention, "sum") == 0;
+    SLC_TRY(read_orientation(uvh5));
     SLC_TRY(
         get_counted(uvh5, "/Header/polarization_array", header->n_polarisations, "Npols", &codes));
     header->polarisations = malloc((size_t)header->n_polarisations * sizeof(int));
@@ -429,7 +442,8 @@ static slc_status read_header(slci_uvh5 *uvh5, const slc_vis_options *options) {
     }
     if (options->weight_by_time && uvh5->integration.id == 0 && !isfinite(uvh5->integration_s)) {
         return SLC_FAIL(SLC_ERROR_INPUT,
-                        "%s: /Header/integration_time is missing, --weight-by-time needs it",
+                        "%s: /Header/integration_time is missing, which weighting by time needs "
+                        "(--weight-by-time)",
                         uvh5->base.path);
     }
     return read_past(uvh5, options->log);

@@ -331,12 +331,12 @@ static slc_status choose(slci_uvh5 *uvh5, const centre *centres, int64_t n, cons
         if (wanted == NULL) {
             return SLC_FAIL(SLC_ERROR_ARGUMENT,
                             "%s: there are %" PRId64
-                            " phase centres: %s; choose one with --phase-centre NAME",
+                            " phase centres: %s; choose one of them (--phase-centre NAME)",
                             path, n_with_rows, names);
         }
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "%s: %s phase centre '%s'; there are: %s (--phase-centre takes a name or "
-                        "number)",
+                        "%s: %s phase centre '%s'; there are: %s; a name or a number chooses "
+                        "one (--phase-centre)",
                         path, n_matching == 0 ? "there is no" : "there is more than one", wanted,
                         names);
     }

@@ -29,9 +29,9 @@ struct slci_uvh5_scratch {
     slci_uvh5_scratch *next;
     bool has_samples; /* without, there is room for uvw alone */
     unsigned char *vis, *flags, *nsamples, *uvw, *row_raw; /* raw, [block_rows] rows */
-    double *values[2];                                     /* [n_channels, 2] */
-    double *samples[2];                                    /* [n_channels] */
-    uint8_t *flagged[2];                                   /* [n_channels] */
+    double *values[SLCI_VIS_MOST_HANDS];                   /* [n_channels, 2] */
+    double *samples[SLCI_VIS_MOST_HANDS];                  /* [n_channels] */
+    uint8_t *flagged[SLCI_VIS_MOST_HANDS];                 /* [n_channels] */
     int64_t *ant_1, *ant_2, *phase_id;                     /* [block_rows] */
     double *time, *integration;                            /* [block_rows] */
 };
@@ -70,17 +70,20 @@ static void select_field(const slci_uvh5 *uvh5, slci_uvh5_field *field) {
         field->extent[1] = last_window - first_window + 1;
     }
     const int64_t unit = set->chunk[pol] > 0 ? set->chunk[pol] : set->shape[pol];
-    const int low = selection->n_used == 2 && selection->used[1] < selection->used[0] ? 1 : 0;
-    const int64_t first = selection->used[low];
-    const int64_t last = selection->used[selection->n_used == 2 ? 1 - low : 0];
+    int64_t first = selection->hands[0];
+    int64_t last = selection->hands[0];
+    for (int k = 1; k < selection->n_hands; k++) {
+        first = slc_min_i64(first, selection->hands[k]);
+        last = slc_max_i64(last, selection->hands[k]);
+    }
     field->origin[pol] = first / unit * unit;
     field->extent[pol] =
         slc_min_i64((last / unit + 1) * unit, set->shape[pol]) - field->origin[pol];
     field->channel_bytes = field->extent[pol] * set->type.bytes;
     field->first_bytes = skipped * field->channel_bytes;
     field->row_bytes = product(field->extent, 1, set->rank) * set->type.bytes;
-    for (int k = 0; k < selection->n_used; k++) {
-        field->hand_bytes[k] = (selection->used[k] - field->origin[pol]) * set->type.bytes;
+    for (int k = 0; k < selection->n_hands; k++) {
+        field->hand_bytes[k] = (selection->hands[k] - field->origin[pol]) * set->type.bytes;
     }
 }
 
@@ -138,7 +141,7 @@ static int64_t aligned(int64_t bytes) {
     return slc_round_up(bytes, ALIGNMENT);
 }
 
-#define N_PARTS 15
+#define N_PARTS 12
 
 /* Of these, the first are there for uvw alone. */
 #define N_UVW_PARTS 2
@@ -147,6 +150,7 @@ static int64_t aligned(int64_t bytes) {
 static int64_t scratch_sizes(const slci_uvh5 *uvh5, bool has_samples, int64_t sizes[N_PARTS]) {
     const int64_t rows = uvh5->block_rows;
     const int64_t n_channels = uvh5->selection->n_channels;
+    const int64_t n_hands = slc_max_i64(uvh5->selection->n_hands, 2);
     const int64_t bytes[N_PARTS] = {
         (int64_t)sizeof(slci_uvh5_scratch),
         rows * 3 * 8,
@@ -154,12 +158,9 @@ static int64_t scratch_sizes(const slci_uvh5 *uvh5, bool has_samples, int64_t si
         rows * uvh5->flags.row_bytes,
         rows * uvh5->nsamples.row_bytes,
         rows * 8,
-        n_channels * 16,
-        n_channels * 16,
-        n_channels * 8,
-        n_channels * 8,
-        n_channels,
-        n_channels,
+        n_hands * aligned(n_channels * 16),
+        n_hands * aligned(n_channels * 8),
+        n_hands * aligned(n_channels),
         rows * 8 * 3,
         rows * 8,
         rows * 8,
@@ -193,15 +194,18 @@ static slci_uvh5_scratch *scratch_create(const slci_uvh5 *uvh5, bool has_samples
         .flags = at[3],
         .nsamples = at[4],
         .row_raw = at[5],
-        .values = {(double *)(void *)at[6], (double *)(void *)at[7]},
-        .samples = {(double *)(void *)at[8], (double *)(void *)at[9]},
-        .flagged = {at[10], at[11]},
-        .ant_1 = (int64_t *)(void *)at[12],
-        .ant_2 = (int64_t *)(void *)at[12] + rows,
-        .phase_id = (int64_t *)(void *)at[12] + 2 * rows,
-        .time = (double *)(void *)at[13],
-        .integration = (double *)(void *)at[14],
+        .ant_1 = (int64_t *)(void *)at[9],
+        .ant_2 = (int64_t *)(void *)at[9] + rows,
+        .phase_id = (int64_t *)(void *)at[9] + 2 * rows,
+        .time = (double *)(void *)at[10],
+        .integration = (double *)(void *)at[11],
     };
+    const int64_t n_channels = uvh5->selection->n_channels;
+    for (int h = 0; h < uvh5->selection->n_hands; h++) {
+        scratch->values[h] = (double *)(void *)(at[6] + h * aligned(n_channels * 16));
+        scratch->samples[h] = (double *)(void *)(at[7] + h * aligned(n_channels * 8));
+        scratch->flagged[h] = at[8] + h * aligned(n_channels);
+    }
     return scratch;
 }
 
@@ -281,11 +285,6 @@ void slci_uvh5_rest(slci_vis_part *part) {
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
-/* Whether weights have to be known: without vis and weight only the uvw are read. */
-static bool wants_samples(const slci_vis_target *target) {
-    return target->vis != NULL || target->weight != NULL;
-}
-
 /* One run of rows on its way: which, to where, and who counts. */
 typedef struct run {
     slci_uvh5 *uvh5;
@@ -339,10 +338,10 @@ static slc_status read_block(const run *r) {
                               .raw = r->scratch->uvw,
                               .n_parts = 1};
     SLC_TRY(slci_h5_dataset_read_part(&uvh5->uvw, &uvw, r->counters));
-    if (!wants_samples(r->target)) {
+    if (!slci_vis_wants_samples(r->target)) {
         return SLC_OK;
     }
-    if (r->target->vis != NULL) {
+    if (slci_vis_wants_values(r->target)) {
         SLC_TRY(read_field(r, &uvh5->vis, r->scratch->vis));
     }
     SLC_TRY(read_field(r, &uvh5->flags, r->scratch->flags));
@@ -381,7 +380,7 @@ static void convert_row(const slci_uvh5 *uvh5, const slci_uvh5_scratch *scratch,
     const slci_uvh5_field *vis = &uvh5->vis;
     const slci_uvh5_field *flags = &uvh5->flags;
     const slci_uvh5_field *nsamples = &uvh5->nsamples;
-    for (int h = 0; h < uvh5->selection->n_used; h++) {
+    for (int h = 0; h < uvh5->selection->n_hands; h++) {
         slci_element_to_flags(&flags->set.type,
                               scratch->flags + k * flags->row_bytes + flags->first_bytes +
                                   flags->hand_bytes[h],
@@ -410,27 +409,25 @@ static void convert_row(const slci_uvh5 *uvh5, const slci_uvh5_scratch *scratch,
 static slc_status combine_block(const slci_uvh5 *uvh5, const slci_uvh5_scratch *scratch,
                                 int64_t first_row, int64_t at, int64_t n,
                                 const slci_vis_target *target, slc_vis_counts *counts) {
-    const int64_t n_channels = uvh5->selection->n_channels;
     const int64_t uvw_bytes = uvh5->uvw.type.bytes;
+    const bool has_samples = slci_vis_wants_samples(target);
+    const bool has_values = slci_vis_wants_values(target);
     for (int64_t k = 0; k < n; k++) {
-        slci_vis_row row = {.factor = 1.0};
+        slci_vis_row row = {.number = first_row + k, .factor = 1.0};
         slci_element_to_f64(&uvh5->uvw.type, scratch->uvw + 3 * k * uvw_bytes, uvw_bytes, 3,
                             row.uvw);
         const bool is_possible =
             slci_vis_place_row(&row, SLCI_LONGEST_M,
                                target->uvw == NULL ? NULL : target->uvw + 3 * (at + k));
-        if (!wants_samples(target)) {
+        if (!has_samples) {
             continue;
         }
         row.is_selected = is_selected(uvh5, scratch, k);
         if (row.is_selected) {
             row.factor = weight_factor(uvh5, scratch, k);
-            convert_row(uvh5, scratch, target->vis != NULL, k, &row);
+            convert_row(uvh5, scratch, has_values, k, &row);
         }
-        const bool is_used = slci_vis_combine_row(
-            uvh5->selection, &row,
-            target->vis == NULL ? NULL : target->vis + 2 * (at + k) * n_channels,
-            target->weight == NULL ? NULL : target->weight + (at + k) * n_channels, counts);
+        const bool is_used = slci_vis_combine(uvh5->selection, &row, target, at + k, counts);
         if (is_used && !is_possible) {
             return SLC_FAIL(SLC_ERROR_INPUT,
                             "%s: /Header/uvw_array: row %" PRId64
@@ -455,7 +452,7 @@ slc_status slci_uvh5_read(slci_vis_part *part, int64_t origin, int64_t n,
                           slc_source_counters *counters) {
     slci_uvh5 *uvh5 = (slci_uvh5 *)part;
     slci_uvh5_scratch *scratch = NULL;
-    SLC_TRY(scratch_acquire(uvh5, wants_samples(target), &scratch));
+    SLC_TRY(scratch_acquire(uvh5, slci_vis_wants_samples(target), &scratch));
     slc_status status = SLC_OK;
     for (int64_t row = origin; row < origin + n && status == SLC_OK;) {
         const int64_t end = block_end(uvh5, row, origin + n);

@@ -34,6 +34,15 @@ static slc_status find_zip(const char *path, bool *is_zip) {
     return SLC_OK;
 }
 
+/* The groups of UVH5, and the datasets of a plain set (slci_plain_members). */
+slc_h5_reading slc_vis_reading(const char *path) {
+    static const char *const names[] = {"/Header", "/Data", "/u",      "/v",    "/w",
+                                        "/vis",    "/data", "/weight", "/flags"};
+    return (slc_h5_reading){.path = path,
+                            .names = names,
+                            .n_names = (int)(sizeof names / sizeof names[0])};
+}
+
 /* What an HDF5 file with visibilities is. */
 typedef enum h5_form { H5_OTHER, H5_HEADER_ONLY, H5_UVH5, H5_PLAIN } h5_form;
 
@@ -109,11 +118,16 @@ static void identify(slci_vis *vis) {
     const slci_vis_selection *s = &vis->selection;
     hash = hash_i64(hash, s->channel_begin);
     hash = hash_i64(hash, s->n_channels);
-    hash = hash_i64(hash, s->n_used * 100 + s->used[0]);
-    hash = hash_i64(hash, s->n_used == 2 ? s->used[1] : 0);
-    hash = hash_i64(hash, s->is_sum + 2 * s->use_autos + 4 * s->use_unit_weights +
-                              8 * s->weight_by_time + 16 * s->conjugate + 32 * s->has_times +
-                              64 * s->has_uv_range);
+    for (int k = 0; k < s->n_imaged; k++) {
+        const slci_vis_combination *imaged = &s->imaged[k];
+        const bool is_pair = imaged->n_used == 2;
+        hash = hash_i64(hash, imaged->n_used * 100 + s->hands[imaged->hand[0]]);
+        hash = hash_i64(hash, is_pair ? s->hands[imaged->hand[1]] : 0);
+        hash = hash_i64(hash, is_pair + 2 * (imaged->scale < 1.0) + 4 * imaged->is_difference +
+                                  8 * imaged->is_turned);
+    }
+    hash = hash_i64(hash, 2 * s->use_autos + 4 * s->use_unit_weights + 8 * s->weight_by_time +
+                              16 * s->conjugate + 32 * s->has_times + 64 * s->has_uv_range);
     const double limits[4] = {s->has_times ? s->time_low : 0.0, s->has_times ? s->time_high : 0.0,
                               s->uv_min, s->uv_max};
     hash = slci_fnv_add(hash, limits, sizeof limits);
@@ -178,10 +192,12 @@ static slc_status make_fields(slci_vis *vis) {
     const int64_t shape[2] = {n_rows, vis->meta.n_channels};
     const int64_t uvw_shape[2] = {n_rows, 3};
     SLC_TRY(slc_layout_dense(SLC_F64, 2, uvw_shape, &vis->base.fields[SLC_VIS_UVW]));
-    SLC_TRY(slc_layout_dense(SLC_C64, 2, shape, &vis->base.fields[SLC_VIS_DATA]));
-    SLC_TRY(slc_layout_dense(SLC_F32, 2, shape, &vis->base.fields[SLC_VIS_WEIGHT]));
+    for (int k = 0; k < vis->meta.n_imaged; k++) {
+        SLC_TRY(slc_layout_dense(SLC_C64, 2, shape, &vis->base.fields[slc_vis_data_field(k)]));
+        SLC_TRY(slc_layout_dense(SLC_F32, 2, shape, &vis->base.fields[slc_vis_weight_field(k)]));
+    }
     vis->base.shared_rank = 1;
-    vis->base.n_fields = SLC_VIS_N_FIELDS;
+    vis->base.n_fields = 1 + 2 * vis->meta.n_imaged;
     return SLC_OK;
 }
 
@@ -274,8 +290,15 @@ static slc_status read_from(slci_vis *vis, int k, int64_t row, int64_t n,
     if (before != k) {
         vis->parts[before]->ops->rest(vis->parts[before]);
     }
+    slc_vis_counts found[SLC_VIS_MOST_IMAGED] = {{0}};
     const slc_status status =
-        part->ops->read(part, row - vis->first_row[k], n, target, counts, &vis->base.counters);
+        part->ops->read(part, row - vis->first_row[k], n, target, found, &vis->base.counters);
+    for (int i = 0; i < vis->meta.n_imaged; i++) {
+        for (int o = 0; o < SLC_VIS_N_OUTSIDE; o++) {
+            found[i].outside[o].row += vis->first_row[k];
+        }
+        slc_vis_counts_add(&counts[i], &found[i]);
+    }
     if (atomic_load(&vis->current) != k) {
         part->ops->rest(part);
     }
@@ -287,17 +310,17 @@ static slc_status read_rows(slci_vis *vis, const slc_box *box, int64_t begin, in
                             void *const *dst, slc_vis_counts *counts) {
     const int64_t n_channels = vis->meta.n_channels;
     double *uvw = dst[SLC_VIS_UVW];
-    float *data = dst[SLC_VIS_DATA];
-    float *weight = dst[SLC_VIS_WEIGHT];
     for (int64_t row = begin; row < end;) {
         const int k = part_of(vis, row);
         const int64_t part_end = slc_min_i64(vis->first_row[k + 1], end);
         const int64_t at = row - box->origin[0];
-        const slci_vis_target target = {
-            .uvw = uvw == NULL ? NULL : uvw + 3 * at,
-            .vis = data == NULL ? NULL : data + 2 * at * n_channels,
-            .weight = weight == NULL ? NULL : weight + at * n_channels,
-        };
+        slci_vis_target target = {.uvw = uvw == NULL ? NULL : uvw + 3 * at};
+        for (int i = 0; i < vis->meta.n_imaged; i++) {
+            float *data = dst[slc_vis_data_field(i)];
+            float *weight = dst[slc_vis_weight_field(i)];
+            target.vis[i] = data == NULL ? NULL : data + 2 * at * n_channels;
+            target.weight[i] = weight == NULL ? NULL : weight + at * n_channels;
+        }
         SLC_TRY(read_from(vis, k, row, part_end - row, &target, counts));
         row = part_end;
     }
@@ -305,17 +328,17 @@ static slc_status read_rows(slci_vis *vis, const slc_box *box, int64_t begin, in
 }
 
 static slc_status read_plain(slc_source *source, const slc_box *box, void *const *dst) {
-    slc_vis_counts counts = {0};
+    slc_vis_counts counts[SLC_VIS_MOST_IMAGED] = {{0}};
     return read_rows((slci_vis *)source, box, box->origin[0], box->origin[0] + box->extent[0], dst,
-                     &counts);
+                     counts);
 }
 
 static slc_status read_part(slc_source *source, const slc_box *box, void *const *dst, int part,
                             int n_parts) {
-    slc_vis_counts counts = {0};
+    slc_vis_counts counts[SLC_VIS_MOST_IMAGED] = {{0}};
     const int64_t begin = slc_vis_cut(source, box, 1, part, n_parts);
     const int64_t end = slc_vis_cut(source, box, 1, part + 1, n_parts);
-    return read_rows((slci_vis *)source, box, begin, end, dst, &counts);
+    return read_rows((slci_vis *)source, box, begin, end, dst, counts);
 }
 
 slc_status slc_vis_read_counted(slc_source *source, const slc_box *rows, void *const *dst,
@@ -328,13 +351,13 @@ slc_status slc_vis_read_counted(slc_source *source, const slc_box *rows, void *c
                         "%s: %" PRId64 " rows from %" PRId64 " on asked for, there are %" PRId64,
                         source->name, rows->extent[0], rows->origin[0], n_rows);
     }
-    slc_vis_counts found = {0};
+    slc_vis_counts found[SLC_VIS_MOST_IMAGED] = {{0}};
     const int64_t begin_ns = slc_clock_ns();
     const slc_status status =
-        read_rows(vis, rows, rows->origin[0], rows->origin[0] + rows->extent[0], dst, &found);
+        read_rows(vis, rows, rows->origin[0], rows->origin[0] + rows->extent[0], dst, found);
     atomic_fetch_add(&source->counters.read_ns, slc_clock_ns() - begin_ns);
     SLC_TRY(status);
-    *counts = found;
+    memcpy(counts, found, (size_t)vis->meta.n_imaged * sizeof *counts);
     return SLC_OK;
 }
 

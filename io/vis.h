@@ -16,6 +16,7 @@
 
 #include "core/log.h"
 #include "core/source.h"
+#include "io/h5_files.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,18 +27,41 @@ extern "C" {
  * selection are there with weight 0, so that a row's number never depends on the selection. */
 enum { SLC_VIS_UVW, SLC_VIS_DATA, SLC_VIS_WEIGHT, SLC_VIS_N_FIELDS };
 
+/* Several polarisations may be imaged at once. Each further one has two more fields: its vis and its
+ * weight. */
+#define SLC_VIS_MOST_IMAGED 4
+
+static inline int slc_vis_data_field(int imaged) {
+    return SLC_VIS_DATA + 2 * imaged;
+}
+
+static inline int slc_vis_weight_field(int imaged) {
+    return SLC_VIS_WEIGHT + 2 * imaged;
+}
+
+/* What can be imaged: a correlation as it is in the file, or a Stokes parameter, which may be in the
+ * file too, or is made of correlations. */
 typedef enum slc_polarisation {
     SLC_POL_AUTO, /* the file's one polarisation, else I from parallel hands */
     SLC_POL_I,
     SLC_POL_XX,
     SLC_POL_YY,
     SLC_POL_RR,
-    SLC_POL_LL
+    SLC_POL_LL,
+    SLC_POL_Q,
+    SLC_POL_U,
+    SLC_POL_V,
+    SLC_POL_XY,
+    SLC_POL_YX,
+    SLC_POL_RL,
+    SLC_POL_LR,
+    SLC_POL_N
 } slc_polarisation;
 
 /* Zero is the default of every member. Ranges are 0-based and half-open; end 0 means "to the end". */
 typedef struct slc_vis_options {
     slc_polarisation polarisation;
+    slc_polarisation more[SLC_VIS_MOST_IMAGED - 1]; /* imaged with it, up to the first AUTO */
     int64_t channel_begin, channel_end;
     int64_t time_begin, time_end; /* of the sorted distinct times */
     double uv_min_wavelengths;    /* keep uv_min <= hypot(u, v) < uv_max; max 0: no limit */
@@ -54,6 +78,12 @@ typedef struct slc_vis_options {
 
 typedef enum slc_vis_frame { SLC_FRAME_ICRS, SLC_FRAME_FK5, SLC_FRAME_UNPROJECTED } slc_vis_frame;
 
+/* One polarisation that is imaged. */
+typedef struct slc_vis_imaged {
+    int stokes; /* FITS code: 1 I to 4 V, -1 RR, -2 LL, -3 RL, -4 LR, -5 XX, -6 YY, -7 XY, -8 YX */
+    char text[96]; /* "I = (XX + YY) / 2": what was used, for the user */
+} slc_vis_imaged;
+
 /* What the set is. Strings are "" and numbers NaN or 0 where the file has nothing to say. */
 typedef struct slc_vis_meta {
     char format[32]; /* "UVH5 1.2", "plain HDF5", "npz" */
@@ -69,10 +99,10 @@ typedef struct slc_vis_meta {
     const double *channel_width_hz;      /* [n_channels], positive */
     const double *wavelengths_per_metre; /* [n_channels]: freq / c; 1 for plain sets (u in λ) */
     const int *polarisations;            /* [n_file_polarisations], AIPS codes as in the file */
-    int stokes;                 /* FITS code of what is imaged: 1 I, -5 XX, -6 YY, -1 RR, -2 LL */
-    char polarisation_text[96]; /* "I = (XX + YY) / 2": what was used, for the user */
-    bool is_w_projected;        /* n - 1 against n */
-    char phase_text[128];       /* which phase type was read and what it means, for the user */
+    int n_imaged;
+    slc_vis_imaged imaged[SLC_VIS_MOST_IMAGED];
+    bool is_w_projected;  /* n - 1 against n */
+    char phase_text[128]; /* which phase type was read and what it means, for the user */
     slc_vis_frame frame;
     double equinox;         /* of the frame; 0 where it has none */
     double ra_rad, dec_rad; /* phase centre; unprojected: local sidereal time, latitude */
@@ -83,23 +113,46 @@ typedef struct slc_vis_meta {
     char phase_centre_name[64];
 } slc_vis_meta;
 
+/* What single precision, in which samples are summed, cannot hold of what a file of doubles can. */
+typedef enum slc_vis_outside {
+    SLC_VIS_VALUE_TOO_LARGE,  /* dropped, and one of `nonfinite` */
+    SLC_VIS_VALUE_TOO_SMALL,  /* not 0, but below 1.2e-38: used with fewer digits, or as 0 */
+    SLC_VIS_WEIGHT_TOO_LARGE, /* dropped, and one of `bad_weight` */
+    SLC_VIS_WEIGHT_TOO_SMALL, /* above 0, but below 1.4e-45: dropped, and one of `zero_weight` */
+    SLC_VIS_N_OUTSIDE
+} slc_vis_outside;
+
+/* How many, row × channel, and where the first of them is, counted from 0: the set's row, the file's
+ * channel. */
+typedef struct slc_vis_outsiders {
+    int64_t n, row, channel;
+} slc_vis_outsiders;
+
 /* Of one box. flagged: row × channel × polarisation, of the polarisations used, in selected rows.
- * nonfinite: row × channel, not flagged but not finite, and therefore dropped. zero_weight: row ×
- * channel, not flagged but without a weight. bad_weight: those of zero_weight whose nsamples (or
- * integration time, where that counts) are negative or not finite; the rest are 0. total: row ×
- * channel × polarisation looked at. */
+ * nonfinite: row × channel, not flagged but not finite in single precision, and therefore dropped.
+ * zero_weight: row × channel, not flagged but without a weight. bad_weight: those of zero_weight whose
+ * nsamples (or integration time, where that counts) are negative or not finite; the rest are 0. total:
+ * row × channel × polarisation looked at. */
 typedef struct slc_vis_counts {
     int64_t total;
     int64_t flagged;
     int64_t nonfinite;
     int64_t zero_weight;
     int64_t bad_weight;
+    slc_vis_outsiders outside[SLC_VIS_N_OUTSIDE];
 } slc_vis_counts;
+
+/* Adds the counts of other rows of the same set. */
+SLC_API void slc_vis_counts_add(slc_vis_counts *sum, const slc_vis_counts *more);
+
+/* What a message says of them behind their number, such as "too large for single precision"; static
+ * storage. */
+SLC_API const char *slc_vis_outside_text(slc_vis_outside which);
 
 /* One dataset of a file, for `sluice info`. */
 typedef struct slc_vis_dataset {
     char name[64];
-    char type[64]; /* "compound {r: f32, i: f32}" */
+    char type[64]; /* "compound {r: f4, i: f4}" */
     int rank;
     int64_t shape[SLC_MAX_RANK];
     int64_t chunk[SLC_MAX_RANK]; /* 0: not chunked */
@@ -115,6 +168,12 @@ typedef struct slc_vis_dataset {
  * for a selection that the file cannot satisfy. */
 SLC_API SLC_MUST_USE slc_status slc_vis_open(const char *const *paths, int n_paths,
                                              const slc_vis_options *options, slc_source **out);
+
+/* What opening and reading such a file needs of it, if it is HDF5. The path is lent. */
+SLC_API slc_h5_reading slc_vis_reading(const char *path);
+
+/* How many polarisations the options name: 1 for SLC_POL_AUTO. */
+SLC_API int slc_vis_count_imaged(const slc_vis_options *options);
 
 /* Lent; lives as long as the source. */
 SLC_API const slc_vis_meta *slc_vis_get_meta(const slc_source *source);
@@ -133,12 +192,16 @@ SLC_API SLC_MUST_USE slc_status slc_vis_set_room(slc_source *source, int64_t blo
 /* Frees the buffers that reading has made, as far as nobody is using them; later reads make others. */
 SLC_API void slc_vis_rest(slc_source *source);
 
+/* The AIPS code of a polarisation, which is that of FITS; 0 for SLC_POL_AUTO. */
+SLC_API int slc_vis_polarisation_code(slc_polarisation polarisation);
+
 /* The name of an AIPS code such as meta->polarisations holds: "XX" for -5; "?" for what is no code. */
 SLC_API const char *slc_vis_polarisation_name(int code);
 
-/* As slc_source_read, and says how many of the box's samples were flagged or not finite. The source
+/* As slc_source_read, and says for each polarisation that is imaged (counts [n_imaged]) how many of the
+ * box's samples were flagged or not finite; nothing of one whose fields are not wanted. The source
  * itself keeps no such totals, because an image larger than the budget reads rows more than once.
- * Non-finite samples can only be counted when SLC_VIS_DATA is wanted. Thread-safe. */
+ * Non-finite samples can only be counted when their vis is wanted. Thread-safe. */
 SLC_API SLC_MUST_USE slc_status slc_vis_read_counted(slc_source *source, const slc_box *rows,
                                                      void *const *dst, slc_vis_counts *counts);
 

@@ -30,21 +30,20 @@ bool slci_element_is_c64(const slci_element *type) {
 }
 
 void slci_element_text(const slci_element *type, char *out, size_t capacity) {
-    static const char *const names[] = {[SLCI_ELEMENT_OTHER] = "unknown",
-                                        [SLCI_ELEMENT_FLOAT] = "f",
-                                        [SLCI_ELEMENT_INT] = "i",
-                                        [SLCI_ELEMENT_UINT] = "u",
-                                        [SLCI_ELEMENT_COMPLEX_FLOAT] = "complex f",
-                                        [SLCI_ELEMENT_COMPLEX_INT] = "complex i",
-                                        [SLCI_ELEMENT_TEXT] = "string",
-                                        [SLCI_ELEMENT_TEXT_VARIABLE] = "variable string"};
-    const bool has_bits = slci_element_is_real(type) || slci_element_is_complex(type);
-    char bits[24] = "";
-    if (has_bits) {
-        (void)snprintf(bits, sizeof bits, "%d", (int)(type->part_bytes * 8));
+    static const char *const names[] = {
+        [SLCI_ELEMENT_OTHER] = "unknown",   [SLCI_ELEMENT_FLOAT] = "f",
+        [SLCI_ELEMENT_INT] = "i",           [SLCI_ELEMENT_UINT] = "u",
+        [SLCI_ELEMENT_COMPLEX_FLOAT] = "c", [SLCI_ELEMENT_COMPLEX_INT] = "complex i",
+        [SLCI_ELEMENT_TEXT] = "string",     [SLCI_ELEMENT_TEXT_VARIABLE] = "variable string"};
+    const bool is_number = slci_element_is_real(type) || slci_element_is_complex(type);
+    const int n_parts = type->kind == SLCI_ELEMENT_COMPLEX_FLOAT ? 2 : 1;
+    char bytes[24] = "";
+    if (is_number) {
+        (void)snprintf(bytes, sizeof bytes, "%d", n_parts * (int)type->part_bytes);
     }
-    (void)snprintf(out, capacity, "%s%s%s%s", type->is_enum ? "enum " : "", names[type->kind], bits,
-                   has_bits && type->is_big_endian && type->part_bytes > 1 ? " big-endian" : "");
+    (void)snprintf(out, capacity, "%s%s%s%s", type->is_enum ? "enum " : "", names[type->kind],
+                   bytes,
+                   is_number && type->is_big_endian && type->part_bytes > 1 ? " big-endian" : "");
 }
 
 static uint16_t load_16(const unsigned char *src, bool swap) {

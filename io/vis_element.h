@@ -46,7 +46,8 @@ bool slci_element_is_complex(const slci_element *type);
 /* Two native floats, real first: the spelling that nearly every file has. */
 bool slci_element_is_c64(const slci_element *type);
 
-/* "f32", "i16 big-endian", "complex f32"; `capacity` bytes of `out` at most. */
+/* As numpy names types, "f4", "i2 big-endian", "c8", and "complex i2", which numpy lacks; `capacity`
+ * bytes of `out` at most. */
 void slci_element_text(const slci_element *type, char *out, size_t capacity);
 
 /* `n` elements, each `stride_bytes` after the one before, to dst [n]. The element has the kind the

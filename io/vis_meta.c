@@ -44,67 +44,139 @@ static int find_polarisation(const slci_vis_header *header, int code) {
     return -1;
 }
 
+/* The place of a hand in the selection, which gets it if it has it not. */
+static int add_hand(slci_vis_selection *selection, int place) {
+    int k = 0;
+    while (k < selection->n_hands && selection->hands[k] != place) {
+        k++;
+    }
+    if (k == selection->n_hands) {
+        selection->hands[selection->n_hands++] = place;
+    }
+    return k;
+}
+
 static void use_single(slci_vis *vis, int place) {
     const int code = vis->parts[0]->header.polarisations[place];
-    vis->selection.n_used = 1;
-    vis->selection.used[0] = place;
-    vis->meta.stokes = code;
-    (void)snprintf(vis->meta.polarisation_text, sizeof vis->meta.polarisation_text, "%s",
+    const int k = vis->selection.n_imaged++;
+    vis->selection.imaged[k] = (slci_vis_combination){.n_used = 1,
+                                                      .hand = {add_hand(&vis->selection, place)},
+                                                      .scale = 1.0};
+    vis->meta.imaged[k].stokes = code;
+    (void)snprintf(vis->meta.imaged[k].text, sizeof vis->meta.imaged[k].text, "%s",
                    slc_vis_polarisation_name(code));
 }
 
-static bool use_pair(slci_vis *vis, int code) {
+/* The codes of AIPS and FITS that are looked for here. */
+enum {
+    CODE_I = 1,
+    CODE_Q = 2,
+    CODE_U = 3,
+    CODE_V = 4,
+    CODE_RR = -1,
+    CODE_LL = -2,
+    CODE_RL = -3,
+    CODE_LR = -4,
+    CODE_XX = -5,
+    CODE_YY = -6,
+    CODE_XY = -7,
+    CODE_YX = -8
+};
+
+static const int codes[SLC_POL_N] = {
+    [SLC_POL_AUTO] = 0,     [SLC_POL_I] = CODE_I,   [SLC_POL_XX] = CODE_XX, [SLC_POL_YY] = CODE_YY,
+    [SLC_POL_RR] = CODE_RR, [SLC_POL_LL] = CODE_LL, [SLC_POL_Q] = CODE_Q,   [SLC_POL_U] = CODE_U,
+    [SLC_POL_V] = CODE_V,   [SLC_POL_XY] = CODE_XY, [SLC_POL_YX] = CODE_YX, [SLC_POL_RL] = CODE_RL,
+    [SLC_POL_LR] = CODE_LR,
+};
+
+int slc_vis_polarisation_code(slc_polarisation polarisation) {
+    return (int)polarisation >= 0 && polarisation < SLC_POL_N ? codes[polarisation] : 0;
+}
+
+/* How a Stokes parameter is made of two correlations, X being the feed along north and Y that along
+ * east: XX = I + Q, YY = I - Q, XY = U + iV, YX = U - iV; RR = I + V, LL = I - V, RL = Q + iU,
+ * LR = Q - iU (IAU; Hamaker and Bregman, A&AS 117, 161, 1996). With X along east, Q and V change
+ * their signs. */
+typedef struct stokes_pair {
+    int code, first, second;
+    bool is_difference, is_turned; /* turned: times -i */
+    bool has_sign_of_x;
+} stokes_pair;
+
+static const stokes_pair stokes_pairs[] = {
+    {CODE_I, CODE_XX, CODE_YY, false, false, false},
+    {CODE_I, CODE_RR, CODE_LL, false, false, false},
+    {CODE_Q, CODE_XX, CODE_YY, true, false, true},
+    {CODE_Q, CODE_RL, CODE_LR, false, false, false},
+    {CODE_U, CODE_XY, CODE_YX, false, false, false},
+    {CODE_U, CODE_RL, CODE_LR, true, true, false},
+    {CODE_V, CODE_XY, CODE_YX, true, true, true},
+    {CODE_V, CODE_RR, CODE_LL, true, false, false},
+};
+
+/* What was done, for the user: "I = (XX + YY) / 2". */
+static void name_pair(const slci_vis_header *header, const stokes_pair *pair, slc_vis_imaged *out) {
+    const bool is_sum = header->is_polarisation_sum;
+    const char *unit = pair->is_turned ? "-i " : "";
+    const bool has_bracket = !is_sum || pair->is_turned;
+    const char *x = !pair->has_sign_of_x ? ""
+                    : header->is_x_east  ? ", X is east"
+                    : header->is_x_known ? ", X is north"
+                                         : ", taking X for north";
+    out->stokes = pair->code;
+    (void)snprintf(out->text, sizeof out->text, "%s = %s%s%s %c %s%s%s%s%s",
+                   slc_vis_polarisation_name(pair->code), unit, has_bracket ? "(" : "",
+                   slc_vis_polarisation_name(pair->first), pair->is_difference ? '-' : '+',
+                   slc_vis_polarisation_name(pair->second), has_bracket ? ")" : "",
+                   is_sum ? "" : " / 2", is_sum ? " (pol_convention 'sum')" : "", x);
+}
+
+static bool use_pair(slci_vis *vis, const stokes_pair *wanted) {
     const slci_vis_header *header = &vis->parts[0]->header;
-    const int first = find_polarisation(header, code);
-    const int second = find_polarisation(header, code - 1);
+    stokes_pair pair = *wanted;
+    if (pair.has_sign_of_x && header->is_x_east) {
+        pair.first = wanted->second;
+        pair.second = wanted->first;
+    }
+    const int first = find_polarisation(header, pair.first);
+    const int second = find_polarisation(header, pair.second);
     if (first < 0 || second < 0) {
         return false;
     }
-    vis->selection.n_used = 2;
-    vis->selection.used[0] = first;
-    vis->selection.used[1] = second;
-    vis->selection.is_sum = header->is_polarisation_sum;
-    vis->meta.stokes = 1;
-    (void)snprintf(vis->meta.polarisation_text, sizeof vis->meta.polarisation_text,
-                   header->is_polarisation_sum ? "I = %s + %s (pol_convention 'sum')"
-                                               : "I = (%s + %s) / 2",
-                   slc_vis_polarisation_name(code), slc_vis_polarisation_name(code - 1));
+    const int k = vis->selection.n_imaged++;
+    vis->selection.imaged[k] =
+        (slci_vis_combination){.n_used = 2,
+                               .hand = {add_hand(&vis->selection, first),
+                                        add_hand(&vis->selection, second)},
+                               .scale = header->is_polarisation_sum ? 1.0 : 0.5,
+                               .is_difference = pair.is_difference,
+                               .is_turned = pair.is_turned};
+    name_pair(header, &pair, &vis->meta.imaged[k]);
     return true;
 }
 
-/* Whether one of the codes, of which those that are 0 stand for none, is in the file. */
-static bool has_any(const slci_vis_header *header, const int *codes, size_t n) {
-    for (size_t k = 0; k < n; k++) {
-        if (codes[k] != 0 && find_polarisation(header, codes[k]) >= 0) {
+/* Whether a polarisation is in the file that is imaged without being asked for by name. */
+static bool has_any(const slci_vis_header *header) {
+    for (size_t k = SLC_POL_I; k <= SLC_POL_LL; k++) {
+        if (find_polarisation(header, codes[k]) >= 0) {
             return true;
         }
     }
     return false;
 }
 
-static slc_status choose_polarisation(slci_vis *vis, slc_polarisation wanted) {
-    enum { CODE_I = 1, CODE_XX = -5, CODE_YY = -6, CODE_RR = -1, CODE_LL = -2 };
-    static const int codes[] = {[SLC_POL_XX] = CODE_XX,
-                                [SLC_POL_YY] = CODE_YY,
-                                [SLC_POL_RR] = CODE_RR,
-                                [SLC_POL_LL] = CODE_LL};
+static slc_status refuse_polarisation(const slci_vis *vis, slc_polarisation wanted, int code) {
     const slci_vis_header *header = &vis->parts[0]->header;
-    if ((wanted == SLC_POL_AUTO && header->n_polarisations == 1)) {
-        use_single(vis, 0);
-        return SLC_OK;
-    }
-    const bool wants_intensity = wanted == SLC_POL_AUTO || wanted == SLC_POL_I;
-    const int place = find_polarisation(header, wants_intensity ? CODE_I : codes[wanted]);
-    if (place >= 0) {
-        use_single(vis, place);
-        return SLC_OK;
-    }
-    if (wants_intensity && (use_pair(vis, CODE_XX) || use_pair(vis, CODE_RR))) {
-        return SLC_OK;
-    }
+    static const char *const pairs[] = {
+        [CODE_I] = "I, nor XX with YY, nor RR with LL",
+        [CODE_Q] = "Q, nor XX with YY, nor RL with LR",
+        [CODE_U] = "U, nor XY with YX, nor RL with LR",
+        [CODE_V] = "V, nor XY with YX, nor RR with LL",
+    };
     char names[256];
     list_polarisations(header, names, sizeof names);
-    if (wanted == SLC_POL_AUTO && !has_any(header, codes, sizeof codes / sizeof codes[0])) {
+    if (wanted == SLC_POL_AUTO && !has_any(header)) {
         return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
                         "%s: there is nothing to image in this file, it has the polarisations %s, "
                         "expected I, XX, YY, RR or LL",
@@ -112,10 +184,59 @@ static slc_status choose_polarisation(slci_vis *vis, slc_polarisation wanted) {
     }
     return SLC_FAIL(SLC_ERROR_ARGUMENT,
                     "%s: there is no %s in this file, it has the polarisations %s (--pol)",
-                    vis->parts[0]->path,
-                    wants_intensity ? "I, nor XX with YY, nor RR with LL"
-                                    : slc_vis_polarisation_name(codes[wanted]),
+                    vis->parts[0]->path, code > 0 ? pairs[code] : slc_vis_polarisation_name(code),
                     names);
+}
+
+static slc_status choose_polarisation(slci_vis *vis, slc_polarisation wanted) {
+    const slci_vis_header *header = &vis->parts[0]->header;
+    if ((wanted == SLC_POL_AUTO && header->n_polarisations == 1)) {
+        use_single(vis, 0);
+        return SLC_OK;
+    }
+    const int code = wanted == SLC_POL_AUTO ? CODE_I : codes[wanted];
+    const int place = find_polarisation(header, code);
+    if (place >= 0) {
+        use_single(vis, place);
+        return SLC_OK;
+    }
+    for (size_t k = 0; k < sizeof stokes_pairs / sizeof stokes_pairs[0]; k++) {
+        if (stokes_pairs[k].code == code && use_pair(vis, &stokes_pairs[k])) {
+            return SLC_OK;
+        }
+    }
+    return refuse_polarisation(vis, wanted, code);
+}
+
+int slc_vis_count_imaged(const slc_vis_options *options) {
+    int n = 1;
+    while (n < SLC_VIS_MOST_IMAGED && options->more[n - 1] != SLC_POL_AUTO) {
+        n++;
+    }
+    return n;
+}
+
+/* The polarisations of the options, in their order. */
+static slc_status choose_polarisations(slci_vis *vis, const slc_vis_options *options) {
+    slc_polarisation wanted[SLC_VIS_MOST_IMAGED] = {options->polarisation};
+    memcpy(wanted + 1, options->more, sizeof options->more);
+    const int n = slc_vis_count_imaged(options);
+    for (int k = 0; k < n; k++) {
+        if ((int)wanted[k] < SLC_POL_AUTO || wanted[k] >= SLC_POL_N ||
+            (n > 1 && wanted[k] == SLC_POL_AUTO)) {
+            return SLC_FAIL(SLC_ERROR_ARGUMENT, "there is no polarisation number %d",
+                            (int)wanted[k]);
+        }
+        for (int j = 0; j < k; j++) {
+            if (wanted[j] == wanted[k]) {
+                return SLC_FAIL(SLC_ERROR_ARGUMENT, "the polarisation %s is asked for twice",
+                                slc_vis_polarisation_name(codes[wanted[k]]));
+            }
+        }
+        SLC_TRY(choose_polarisation(vis, wanted[k]));
+    }
+    vis->meta.n_imaged = n;
+    return SLC_OK;
 }
 
 /* ---- agreement -------------------------------------------------------------------------------- */
@@ -144,7 +265,7 @@ static slc_status check_part(const slci_vis_part *first, const slci_vis_part *ot
     }
     if (a->n_polarisations != b->n_polarisations ||
         memcmp(a->polarisations, b->polarisations, (size_t)a->n_polarisations * sizeof(int)) != 0 ||
-        a->is_polarisation_sum != b->is_polarisation_sum) {
+        a->is_polarisation_sum != b->is_polarisation_sum || a->is_x_east != b->is_x_east) {
         return disagree(first, other, "polarisations");
     }
     if (strcmp(a->units, b->units) != 0) {
@@ -217,10 +338,6 @@ static slc_status choose_channels(slci_vis *vis, const slc_vis_options *options)
 slc_status slci_vis_choose(slci_vis *vis, const slc_vis_options *options) {
     const slci_vis_header *header = &vis->parts[0]->header;
     slci_vis_selection *selection = &vis->selection;
-    if ((int)options->polarisation < SLC_POL_AUTO || options->polarisation > SLC_POL_LL) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "there is no polarisation number %d",
-                        (int)options->polarisation);
-    }
     const double uv_min = options->uv_min_wavelengths;
     const double uv_max = options->uv_max_wavelengths;
     if (!(uv_min >= 0.0) || !(uv_max >= 0.0) || (uv_max > 0.0 && uv_max <= uv_min)) {
@@ -229,7 +346,7 @@ slc_status slci_vis_choose(slci_vis *vis, const slc_vis_options *options) {
             "baselines from %g to %g wavelengths asked for (--uv-range A:B, 0 <= A < B)", uv_min,
             uv_max);
     }
-    SLC_TRY(choose_polarisation(vis, options->polarisation));
+    SLC_TRY(choose_polarisations(vis, options));
     SLC_TRY(choose_channels(vis, options));
     selection->use_autos = options->use_autos;
     selection->use_unit_weights = options->use_unit_weights;

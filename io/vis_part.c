@@ -5,6 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool slci_vis_wants_values(const slci_vis_target *target) {
+    bool wants = false;
+    for (int k = 0; k < SLC_VIS_MOST_IMAGED; k++) {
+        wants = wants || target->vis[k] != NULL;
+    }
+    return wants;
+}
+
+bool slci_vis_wants_samples(const slci_vis_target *target) {
+    bool wants = slci_vis_wants_values(target);
+    for (int k = 0; k < SLC_VIS_MOST_IMAGED; k++) {
+        wants = wants || target->weight[k] != NULL;
+    }
+    return wants;
+}
+
 void slci_vis_sets_init(slci_vis_sets *sets) {
     memset(sets, 0, sizeof *sets);
     sets->integration_low_s = (double)INFINITY;

@@ -44,6 +44,8 @@ typedef struct slci_vis_header {
     double *channel_width_hz; /* [n_channels], owned, positive; 0 in plain sets */
     int *polarisations;       /* [n_polarisations], owned */
     bool is_polarisation_sum; /* I = XX + YY */
+    bool is_x_east;           /* X is the feed along east, not north */
+    bool is_x_known;
     bool is_plain;
     bool is_time_utc;
     bool is_place_assumed; /* a plain set without a phase centre */
@@ -52,12 +54,26 @@ typedef struct slci_vis_header {
     slci_phase phase;
 } slci_vis_header;
 
+/* One polarisation that is imaged, made of one or two of the file's: a, or scale · (a + b) or
+ * scale · (a - b), and that times -i where it is turned. */
+typedef struct slci_vis_combination {
+    int n_used;
+    int hand[2]; /* places in slci_vis_selection.hands */
+    double scale;
+    bool is_difference;
+    bool is_turned;
+} slci_vis_combination;
+
+/* The most polarisations of a file that are read: two for each that is imaged. */
+#define SLCI_VIS_MOST_HANDS (2 * SLC_VIS_MOST_IMAGED)
+
 /* What is read, common to all files; made by io/vis.c. */
 typedef struct slci_vis_selection {
     int64_t channel_begin, n_channels;
-    int n_used;  /* 1, or 2 for a pair of parallel hands */
-    int used[2]; /* their places in the file */
-    bool is_sum; /* a pair is added, not averaged */
+    int n_hands;
+    int hands[SLCI_VIS_MOST_HANDS]; /* places in the file of the polarisations that are read */
+    int n_imaged;
+    slci_vis_combination imaged[SLC_VIS_MOST_IMAGED];
     bool use_autos, use_unit_weights, weight_by_time, conjugate;
     bool has_times;
     double time_low, time_high; /* low <= time < high */
@@ -93,10 +109,14 @@ typedef struct slci_vis_part slci_vis_part;
 
 /* Where a run of rows goes; NULL: not wanted. */
 typedef struct slci_vis_target {
-    double *uvw;   /* [n, 3] */
-    float *vis;    /* [n, n_channels, 2] */
-    float *weight; /* [n, n_channels] */
+    double *uvw;                        /* [n, 3] */
+    float *vis[SLC_VIS_MOST_IMAGED];    /* [n, n_channels, 2] each */
+    float *weight[SLC_VIS_MOST_IMAGED]; /* [n, n_channels] each */
 } slci_vis_target;
+
+/* Whether any values are wanted, and whether weights have to be known. */
+bool slci_vis_wants_values(const slci_vis_target *target);
+bool slci_vis_wants_samples(const slci_vis_target *target);
 
 /* What reading takes of memory beside what is kept decoded. */
 typedef struct slci_vis_cost {
@@ -110,7 +130,7 @@ typedef struct slci_vis_part_ops {
     /* Takes the selection (lent for the part's life) and makes ready for reading; again where its room
      * has changed, at rest. */
     slc_status (*select)(slci_vis_part *part, const slci_vis_selection *selection);
-    /* Rows `origin` to origin + n - 1; thread-safe. Adds to counts and counters. */
+    /* Rows `origin` to origin + n - 1; thread-safe. Adds to counts [n_imaged] and counters. */
     slc_status (*read)(slci_vis_part *part, int64_t origin, int64_t n,
                        const slci_vis_target *target, slc_vis_counts *counts,
                        slc_source_counters *counters);

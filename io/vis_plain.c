@@ -158,9 +158,8 @@ slc_status slci_plain_check(slci_plain *plain, const slc_vis_options *options) {
     SLC_TRY(check_columns(plain));
     if (options->weight_by_time || options->phase_centre != NULL || options->use_autos) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "%s: a plain set has no integration times, phase centres or "
-                        "autocorrelations: --weight-by-time, --phase-centre and --autos do not "
-                        "apply",
+                        "%s: a plain set has no integration times (--weight-by-time), no phase "
+                        "centres (--phase-centre) and no autocorrelations (--autos) to choose",
                         plain->base.path);
     }
     if (plain->sign != 1.0 && plain->sign != -1.0) {
@@ -286,10 +285,9 @@ typedef struct block {
 } block;
 
 static bool is_column_read(const slci_plain *plain, const slci_vis_target *target, int k) {
-    const bool wants_samples = target->vis != NULL || target->weight != NULL;
     const bool is_wanted = k < SLCI_PLAIN_VIS    ? true
-                           : k == SLCI_PLAIN_VIS ? target->vis != NULL
-                                                 : wants_samples;
+                           : k == SLCI_PLAIN_VIS ? slci_vis_wants_values(target)
+                                                 : slci_vis_wants_samples(target);
     const bool is_weight = k == SLCI_PLAIN_WEIGHT;
     return has_column(plain, k) && is_wanted && !(is_weight && plain->selection->use_unit_weights);
 }
@@ -324,9 +322,9 @@ static void convert_row(const slci_plain *plain, const block *from, int64_t k, s
 static slc_status combine_block(const slci_plain *plain, const block *from, int64_t first_row,
                                 int64_t at, int64_t n, const slci_vis_target *target,
                                 slc_vis_counts *counts) {
-    const int64_t n_channels = plain->selection->n_channels;
+    const bool has_samples = slci_vis_wants_samples(target);
     for (int64_t k = 0; k < n; k++) {
-        slci_vis_row row = {.is_selected = true, .factor = 1.0};
+        slci_vis_row row = {.number = first_row + k, .is_selected = true, .factor = 1.0};
         for (int d = 0; d < 3; d++) {
             const slci_element *type = &plain->columns[d].set.type;
             slci_element_to_f64(type, from->raw[d] + k * from->stride_bytes[d], 0, 1, &row.uvw[d]);
@@ -335,14 +333,11 @@ static slc_status combine_block(const slci_plain *plain, const block *from, int6
         const bool is_possible =
             slci_vis_place_row(&row, SLCI_LONGEST_WAVELENGTHS,
                                target->uvw == NULL ? NULL : target->uvw + 3 * (at + k));
-        if (target->vis == NULL && target->weight == NULL) {
+        if (!has_samples) {
             continue;
         }
         convert_row(plain, from, k, &row);
-        const bool is_used = slci_vis_combine_row(
-            plain->selection, &row,
-            target->vis == NULL ? NULL : target->vis + 2 * (at + k) * n_channels,
-            target->weight == NULL ? NULL : target->weight + (at + k) * n_channels, counts);
+        const bool is_used = slci_vis_combine(plain->selection, &row, target, at + k, counts);
         if (is_used && !is_possible) {
             return SLC_FAIL(SLC_ERROR_INPUT,
                             "%s: row %" PRId64 ": (u, v, w) is (%g, %g, %g), expected at most %g "

@@ -42,7 +42,7 @@ typedef struct slc_direct_survey {
     double first_granule_sum; /* Σ|wV| of the first granule with any weight; 0 if there is none */
 } slc_direct_survey;
 
-/* Most samples of a granule: the longest run that is summed in single precision. */
+/* Most samples of a granule, and half as many as in CUDA's product kernel with long stages. */
 #define SLC_DIRECT_GRANULE_SAMPLES 4096
 
 /* Rows of one granule: tiles and the survey's first granule are whole numbers of these. */
@@ -60,6 +60,16 @@ enum {
     SLC_DIRECT_WORK,     /* work: [work_bytes] u8, host kernel only (1 byte on CUDA) */
     SLC_DIRECT_N_OPERANDS
 };
+
+/* Several polarisations of the same samples may be imaged at once, each to the bits that it has alone.
+ * Each further one has three more operands: its vis, its weight and its image. */
+#define SLC_DIRECT_MOST_POLS 4
+
+/* SLC_DIRECT_VIS, _WEIGHT or _IMAGE of a polarisation. */
+static inline int slc_direct_operand(int operand, int pol) {
+    const int place = operand == SLC_DIRECT_IMAGE ? 2 : operand - SLC_DIRECT_VIS;
+    return pol == 0 ? operand : SLC_DIRECT_N_OPERANDS + 3 * (pol - 1) + place;
+}
 
 /* What each kernel tile is computed by. */
 typedef enum slc_direct_method {
@@ -116,15 +126,17 @@ typedef struct slc_direct_tuning {
 typedef struct slc_direct_setup {
     slc_direct_geometry geometry;
     int64_t n_channels;
-    int64_t granule_rows;    /* of one granule; rows × channels <= 4096 unless one row is more */
-    int64_t granule_samples; /* longest run summed in single precision, at most 4096 */
+    int64_t granule_rows;    /* of one granule; rows × channels <= 8192 unless one row is more */
+    int64_t granule_samples; /* longest run summed before the accumulator, at most 8192 */
     int64_t tile_pixels;   /* T: kernel tiles are T × T pixels, aligned to the picture's corner */
     int64_t block_samples; /* samples in one product before promotion (host) */
     int n_parts;           /* 1: real part; 2: real and imaginary (--complex) */
     bool is_psf;           /* V = 1 and always w (n-1) */
     int scale_bits;        /* of the fixed-point accumulators, core/fixed.h */
-    int max_terms;         /* most correction terms a tile may use; -1: no product here */
-    slc_direct_unit unit;  /* of CUDA's product kernel */
+    int n_pols;            /* polarisations: 1, or as slc_direct_add_pol has added */
+    int more_scale_bits[SLC_DIRECT_MOST_POLS - 1]; /* of the further ones */
+    int max_terms;            /* most correction terms a tile may use; -1: no product here */
+    slc_direct_unit unit;     /* of CUDA's product kernel */
     slc_direct_reason reason; /* where that is NONE */
     int compute_capability;   /* of the card, where the product kernel is taken; else 0 */
     int n_products;           /* its products of fp16: 3 of operands split in two, or 1; else 0 */
@@ -140,9 +152,10 @@ typedef struct slc_direct_setup {
 /* One kernel tile: its method and the numbers that the split of the phase needs (direct_tile.h). */
 typedef struct slc_direct_tile {
     slc_direct_method method;
-    int n_terms;       /* P: correction terms beyond the first; product tiles only */
-    int n_products;    /* matrix products that they take; product tiles only */
-    int64_t x0, y0;    /* first column and row */
+    int n_terms;      /* P: correction terms beyond the first; product tiles only */
+    int n_products;   /* matrix products that they take; product tiles only */
+    bool is_mirrored; /* CUDA makes two lines together that mirror each other; product tiles only */
+    int64_t x0, y0;   /* first column and row */
     double l0, m0, n0; /* tile centre; n0 = sqrt(1 - l0² - m0²), 0 beyond the horizon */
     double c_max;      /* bound of |c(l,m)| over the tile */
     double bound;      /* of the expansion's residual relative to Σ|wV| */
@@ -188,15 +201,23 @@ typedef struct slc_direct_request {
 SLC_API slc_direct_unit slc_direct_unit_get(int compute_capability);
 
 /* Asks a device. On a card its tensor cores are measured, since how they cut off sums is documented
- * nowhere: in less than a millisecond, with the same outcome on every card of a kind. Ask once for a
- * device, before memory is budgeted: the measurement loads a kernel. SLC_ERROR_DEVICE,
- * SLC_ERROR_MEMORY. */
+ * nowhere: in less than a millisecond, the same on every card of a kind. Ask once for a device, before
+ * memory is budgeted: the measurement loads a kernel. SLC_ERROR_DEVICE, SLC_ERROR_MEMORY. */
 SLC_API SLC_MUST_USE slc_status slc_direct_card_get(slc_device *device, slc_direct_card *out);
 
 /* Fills in the setup. SLC_ERROR_ARGUMENT for sizes below 1, epsilon not in (0, 1) or, below what the
  * device's kernels promise, with the smallest one that works. */
 SLC_API SLC_MUST_USE slc_status slc_direct_choose(const slc_direct_request *request,
                                                   slc_direct_setup *out);
+
+/* Adds a polarisation of the same samples, within the survey's reach; `first_granule_sum` as there.
+ * SLC_ERROR_ARGUMENT past SLC_DIRECT_MOST_POLS. */
+SLC_API SLC_MUST_USE slc_status slc_direct_add_pol(slc_direct_setup *setup,
+                                                   double first_granule_sum);
+
+/* Of one polarisation: its scale_bits, and the setup that it has alone. */
+SLC_API int slc_direct_scale_bits(const slc_direct_setup *setup, int pol);
+SLC_API slc_direct_setup slc_direct_pol_setup(const slc_direct_setup *setup, int pol);
 
 /* The kernel tile in tile row `ty`, tile column `tx`: a pure function of the setup. */
 SLC_API slc_direct_tile slc_direct_tile_get(const slc_direct_setup *setup, int64_t ty, int64_t tx);

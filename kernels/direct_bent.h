@@ -2,7 +2,8 @@
  * correction terms it takes there.
  *
  *     const slci_direct_bent bent = slci_direct_bent_find(&sides, max_w, c_max);
- *     const int terms = slci_direct_bent_terms(setup, &bent, &bound);
+ *     slci_direct_mirror_find(&whole, max_w, &bent);
+ *     const slci_direct_form form = slci_direct_bent_choose(setup, &bent);
  *
  * With f(l) = 1/n(l, m0) - 1/n0 and g(m) = 1/n(l0, m) - 1/n0,
  *
@@ -17,6 +18,7 @@
 
 #include "core/api.h"
 #include "kernels/direct.h"
+#include "kernels/direct_mirror.h"
 
 /* Most correction terms, with three products and with one: then the first term's rounding is what
  * limits. In stages that take 64 KiB (SLC_DIRECT_UNIT_SHORT) there is no room for more than two, nor is
@@ -64,7 +66,25 @@ typedef struct slci_direct_bent {
     double cube;   /* of 2π|w| times what c has beside f and f² */
     double shape;  /* of 2π|w| times what it has beside f³ too */
     double curve;  /* of the curve along a side, in turns */
+    double odd;    /* of what differs of it between lines that mirror each other, in turns */
+    double common; /* the largest angle that they have in common */
 } slci_direct_bent;
+
+/* How a tile is computed. */
+typedef struct slci_direct_form {
+    int n_terms; /* -1: not by products */
+    bool is_mirrored;
+    double bound; /* of what is left */
+} slci_direct_form;
+
+static SLC_HOST_DEVICE inline slci_direct_form slci_direct_form_of(int n_terms, bool is_mirrored,
+                                                                   double bound) {
+    slci_direct_form form;
+    form.n_terms = n_terms;
+    form.is_mirrored = is_mirrored;
+    form.bound = bound;
+    return form;
+}
 
 /* 6 h_l h_m far_l far_m / n⁴. */
 static SLC_HOST_DEVICE inline double slci_direct_rho(const slci_direct_sides *at) {
@@ -109,7 +129,17 @@ static SLC_HOST_DEVICE inline double slci_direct_curve(double half, double n) {
     return 0.5 * half * half / (n * n * n);
 }
 
-/* `c_max` is the bound of |c|. */
+/* Fills in what concerns lines that mirror each other, `whole` being the sides with lines beyond the
+ * picture. What they have in common is counted from its middle, so it is half the curve at most. */
+static SLC_HOST_DEVICE inline void slci_direct_mirror_find(const slci_direct_sides *whole,
+                                                           double max_w, slci_direct_bent *bent) {
+    const double curve = slci_direct_curve(fmax(whole->half_l, whole->half_m), whole->n);
+    bent->odd = max_w * (slci_direct_odd(whole->half_l, whole->far_l, whole->n) +
+                         slci_direct_odd(whole->half_m, whole->far_m, whole->n));
+    bent->common = SLCI_CUDA_MIRROR_SCATTER + 3.141592653589793 * max_w * curve;
+}
+
+/* `c_max` is the bound of |c|. Without what mirrored lines leave, so that none are taken. */
 static SLC_HOST_DEVICE inline slci_direct_bent slci_direct_bent_find(const slci_direct_sides *at,
                                                                      double max_w, double c_max) {
     slci_direct_bent bent;
@@ -120,28 +150,28 @@ static SLC_HOST_DEVICE inline slci_direct_bent slci_direct_bent_find(const slci_
     bent.cube *= 6.283185307179586 * max_w;
     bent.shape *= 6.283185307179586 * max_w;
     bent.curve = max_w * slci_direct_curve(fmax(at->half_l, at->half_m), at->n);
+    bent.odd = 0.0;
+    bent.common = HUGE_VAL;
     return bent;
 }
 
 /* What `terms` correction terms leave of w|V|: of the exponential, in which the first power of f̂
  * that has no term is replaced by lower ones (slci_mma_factor); of the products of f² and f³ in c
- * with such powers; and roundings, those of all terms but the last relative to `factor_error`. */
+ * with such powers; and roundings of all terms but the last, relative to `factor_error`. */
 static SLC_HOST_DEVICE inline double slci_direct_bent_rest(const slci_direct_bent *bent, int terms,
                                                            double factor_error) {
     const double theta = bent->theta;
     if (terms == 0) {
-        return theta + SLCI_CUDA_CURVED_ERROR * bent->curve;
+        return theta;
     }
     if (terms == 1) {
-        return theta * (0.5 * theta + bent->bend * (1.0 + theta) + SLCI_HALF_ERROR) +
-               SLCI_CUDA_CURVED_ERROR * bent->curve;
+        return theta * (0.5 * theta + bent->bend * (1.0 + theta) + SLCI_HALF_ERROR);
     }
     const double t = theta * (1.0 + bent->bend); /* of f̂ */
     const double s = t * bent->square;           /* of f̂² */
     const double t2 = t * t;
     const double others = 0.5 * s * s + (terms == 2 ? bent->cube : bent->cube * t + bent->shape) +
-                          factor_error * (t + 0.6 * t2) +
-                          SLCI_CUDA_SHIFTED_ERROR * (1.0 + bent->curve);
+                          factor_error * (t + 0.6 * t2);
     if (terms == 2) {
         return t2 * t * (1.0 + t) / 24.0 + s * t + SLCI_HALF_ERROR * (0.5 * t2 + s) + others;
     }
@@ -153,6 +183,30 @@ static SLC_HOST_DEVICE inline double slci_direct_bent_rest(const slci_direct_ben
            SLCI_HALF_ERROR * t2 * (t2 / 24.0 + 0.5 * s) + others;
 }
 
+/* What the curve leaves in lines that are made one by one. Comparisons are false too where something is
+ * NaN: n is 0 at the horizon. */
+static SLC_HOST_DEVICE inline double slci_direct_curve_rest(const slci_direct_bent *bent,
+                                                            int terms) {
+    if (terms < SLCI_CUDA_SHIFTED_TERMS) {
+        return bent->curve < SLCI_CUDA_CURVED_TURNS ? SLCI_CUDA_CURVED_ERROR * bent->curve
+                                                    : HUGE_VAL;
+    }
+    return bent->curve < SLCI_CUDA_CURVED_TURNS * (1 << SLCI_CUDA_CURVED_SHIFT)
+               ? SLCI_CUDA_SHIFTED_ERROR * (1.0 + bent->curve)
+               : HUGE_VAL;
+}
+
+/* What the curve leaves in pairs of lines that mirror each other: without terms, all of what differs
+ * between them. */
+static SLC_HOST_DEVICE inline double slci_direct_mirror_rest(const slci_direct_bent *bent,
+                                                             int terms) {
+    if (!(bent->common < SLCI_CUDA_MIRROR_ANGLE && bent->odd < SLCI_CUDA_CURVED_TURNS)) {
+        return HUGE_VAL;
+    }
+    return bent->odd * (terms == 0 ? 6.283185307179586 : SLCI_CUDA_CURVED_ERROR) +
+           slci_direct_common_rest(bent->common, terms);
+}
+
 /* Products of fp16 that the kernel takes for so many terms: one of the last, and of the others as
  * many as the setup says, and one more (SLCI_CUDA_LOW_TERMS). */
 static SLC_HOST_DEVICE inline int slci_direct_bent_products(const slc_direct_setup *setup,
@@ -162,23 +216,24 @@ static SLC_HOST_DEVICE inline int slci_direct_bent_products(const slc_direct_set
            (setup->n_products > 1 && terms >= SLCI_CUDA_LOW_TERMS ? 1 : 0);
 }
 
-/* The fewest terms that leave no more than the tolerance, -1 where none do. Comparisons are false too
- * where something is NaN: n is 0 at the horizon. */
-static SLC_HOST_DEVICE inline int
-slci_direct_bent_terms(const slc_direct_setup *setup, const slci_direct_bent *bent, double *bound) {
+/* The fewest terms that leave no more than the tolerance, in pairs of lines where those do. */
+static SLC_HOST_DEVICE inline slci_direct_form
+slci_direct_bent_choose(const slc_direct_setup *setup, const slci_direct_bent *bent) {
     const double factor_error = setup->n_products == 1 ? SLCI_HALF_ERROR : SLCI_CUDA_FACTOR_ERROR;
     for (int terms = 0; terms <= setup->max_terms; terms++) {
-        const double rest = slci_direct_bent_rest(bent, terms, factor_error);
         const double saved = terms >= SLCI_CUDA_LOW_TERMS ? SLCI_CUDA_LOW_ERROR : 0.0;
-        const double turns = terms >= SLCI_CUDA_SHIFTED_TERMS
-                                 ? SLCI_CUDA_CURVED_TURNS * (1 << SLCI_CUDA_CURVED_SHIFT)
-                                 : SLCI_CUDA_CURVED_TURNS;
-        if (rest <= setup->term_tolerance + saved && bent->curve < turns) {
-            *bound = rest;
-            return terms;
+        const double most = setup->term_tolerance + saved;
+        const double rest = slci_direct_bent_rest(bent, terms, factor_error);
+        const double mirrored = rest + slci_direct_mirror_rest(bent, terms);
+        const double single = rest + slci_direct_curve_rest(bent, terms);
+        if (setup->unit != SLC_DIRECT_UNIT_SHORT && mirrored <= most) {
+            return slci_direct_form_of(terms, true, mirrored);
+        }
+        if (single <= most) {
+            return slci_direct_form_of(terms, false, single);
         }
     }
-    return -1;
+    return slci_direct_form_of(-1, false, 0.0);
 }
 
 #endif

@@ -261,7 +261,7 @@ static slc_status check_cuda_phase(const slc_direct_setup *setup) {
                 return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
                                 "direct imaging on CUDA: max|w| = %g wavelengths turns the phase "
                                 "%g times within one tile of %lld pixels, at most %g are possible; "
-                                "a smaller --scale or --device host helps",
+                                "smaller pixels (--scale) or the host (--device host) help",
                                 setup->max_w, tile.c_max * setup->max_w,
                                 (long long)setup->tile_pixels, CUDA_WIDE_TURNS);
             }
@@ -304,6 +304,10 @@ static slc_direct_setup product_setup(const slc_direct_request *request,
     product.compute_capability = request->card.compute_capability;
     product.n_products = n_products;
     product.tile_pixels = SLCI_CUDA_PRODUCT_TILE;
+    if (product.unit != SLC_DIRECT_UNIT_SHORT) {
+        product.granule_rows *= SLCI_CUDA_GRANULES;
+        product.granule_samples *= SLCI_CUDA_GRANULES;
+    }
     product.max_terms = n_products == 1                         ? SLCI_CUDA_MOST_COARSE_TERMS
                         : product.unit == SLC_DIRECT_UNIT_SHORT ? SLCI_CUDA_MOST_SHORT_TERMS
                                                                 : SLCI_CUDA_MOST_TERMS;
@@ -346,6 +350,10 @@ static slc_status choose_cuda(const slc_direct_request *request, slc_direct_setu
     return SLC_OK;
 }
 
+static int bits_for(double first_granule_sum) {
+    return first_granule_sum > 0.0 ? slc_fixed_scale_bits(first_granule_sum) : 0;
+}
+
 slc_status slc_direct_choose(const slc_direct_request *request, slc_direct_setup *out) {
     SLC_TRY(check_request(request));
     slc_direct_setup setup;
@@ -357,9 +365,8 @@ slc_status slc_direct_choose(const slc_direct_request *request, slc_direct_setup
         slc_min_i64(setup.granule_rows * request->n_channels, SLC_DIRECT_GRANULE_SAMPLES);
     setup.n_parts = request->n_parts;
     setup.is_psf = request->is_psf;
-    setup.scale_bits = request->survey.first_granule_sum > 0.0
-                           ? slc_fixed_scale_bits(request->survey.first_granule_sum)
-                           : 0;
+    setup.scale_bits = bits_for(request->survey.first_granule_sum);
+    setup.n_pols = 1;
     setup.max_w = request->survey.max_w;
     setup.epsilon = request->epsilon;
     setup.phase_rounding = phase_rounding(request);
@@ -375,6 +382,28 @@ slc_status slc_direct_choose(const slc_direct_request *request, slc_direct_setup
     }
     *out = setup;
     return SLC_OK;
+}
+
+slc_status slc_direct_add_pol(slc_direct_setup *setup, double first_granule_sum) {
+    if (setup->n_pols >= SLC_DIRECT_MOST_POLS) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "direct imaging: at most %d polarisations at once",
+                        SLC_DIRECT_MOST_POLS);
+    }
+    setup->more_scale_bits[setup->n_pols - 1] = bits_for(first_granule_sum);
+    setup->n_pols++;
+    return SLC_OK;
+}
+
+int slc_direct_scale_bits(const slc_direct_setup *setup, int pol) {
+    return pol == 0 ? setup->scale_bits : setup->more_scale_bits[pol - 1];
+}
+
+slc_direct_setup slc_direct_pol_setup(const slc_direct_setup *setup, int pol) {
+    slc_direct_setup alone = *setup;
+    alone.scale_bits = slc_direct_scale_bits(setup, pol);
+    alone.n_pols = 1;
+    (void)memset(alone.more_scale_bits, 0, sizeof alone.more_scale_bits);
+    return alone;
 }
 
 slc_direct_tile slc_direct_tile_get(const slc_direct_setup *setup, int64_t ty, int64_t tx) {
@@ -498,6 +527,10 @@ void slc_direct_record(const slc_direct_setup *setup, slc_device_kind device,
     slc_numerics_set_i64(record, "granule_samples", setup->granule_samples);
     slc_numerics_set_i64(record, "kernel_tile", setup->tile_pixels);
     slc_numerics_set_i64(record, "scale_bits", setup->scale_bits);
+    for (int p = 1; p < setup->n_pols; p++) {
+        static const char *const names[] = {"scale_bits_2", "scale_bits_3", "scale_bits_4"};
+        slc_numerics_set_i64(record, names[p - 1], slc_direct_scale_bits(setup, p));
+    }
     slc_numerics_set_f64(record, "max_w_wavelengths", setup->max_w);
     if (device == SLC_DEVICE_HOST) {
         slc_numerics_set_i64(record, "block_samples", setup->block_samples);

@@ -86,6 +86,7 @@
 
 #include "core/checked.h"
 #include "core/device_cuda.h"
+#include "kernels/direct_cuda_call.cuh"
 #include "kernels/direct_cuda_pixels.cuh"
 #include "kernels/direct_cuda_reach.cuh"
 #include "kernels/direct_cuda_sample.cuh"
@@ -208,63 +209,14 @@ static slc_status direct_cuda_prepare(void *state, slc_device *device) {
     return SLC_OK;
 }
 
-static void fill_arguments(const slc_direct_setup *setup, const slc_direct_setup *parent,
-                           const slc_tile_arguments *arguments, slci_direct_cuda_arguments *out) {
-    out->setup = *setup;
-    out->parent = *parent;
-    out->tile = arguments->d_tile;
-    out->uvw = (const double *)arguments->d_operand[SLC_DIRECT_UVW];
-    out->vis = (const float2 *)arguments->d_operand[SLC_DIRECT_VIS];
-    out->weight = (const float *)arguments->d_operand[SLC_DIRECT_WEIGHT];
-    out->channels = (const double *)arguments->d_operand[SLC_DIRECT_CHANNELS];
-    out->image = (slc_fixed *)arguments->d_operand[SLC_DIRECT_IMAGE];
-    /* Not full_extent[2], which a picture smaller than one tile does not fill: neither do buffers. */
-    out->row_pixels = arguments->layout[SLC_DIRECT_IMAGE].shape[1];
-    out->tiles_x = slc_ceil_div(arguments->full_extent[2], setup->tile_pixels);
-    out->runs_per_granule =
-        slc_ceil_div(setup->granule_rows * setup->n_channels, setup->granule_samples);
-}
-
-static slc_status count_processors(int *out) {
-    int device = 0;
-    SLC_TRY(slc_cuda_status(cudaGetDevice(&device), "cudaGetDevice"));
-    return slc_cuda_status(cudaDeviceGetAttribute(out, cudaDevAttrMultiProcessorCount, device),
-                           "cudaDeviceGetAttribute");
-}
-
-/* Blocks for the tiles of a full engine tile, and along y for its runs: each loops over some, and sets
- * its tile up once. */
-static slc_status count_blocks(const slc_direct_setup *setup, slc_direct_launch launch,
-                               const int64_t *full_extent, const slci_direct_cuda_arguments *a,
-                               dim3 *grid) {
-    int n_processors = 0;
-    SLC_TRY(count_processors(&n_processors));
-    const slci_direct_work work = {&a->parent, NULL, SLC_DEVICE_CUDA, n_processors, full_extent};
-    const int64_t n_tiles = a->tiles_x * slc_ceil_div(full_extent[1], setup->tile_pixels);
-    if (n_tiles > INT32_MAX) {
-        return SLC_FAIL(SLC_ERROR_NO_PLAN,
-                        "an engine tile of %lld kernel tiles is more than one launch can take; "
-                        "use a smaller --vram",
-                        (long long)n_tiles);
-    }
-    if (setup->granule_rows * setup->n_channels > UINT32_MAX) {
-        return SLC_FAIL(SLC_ERROR_NO_PLAN,
-                        "a granule of %lld rows of %lld channels is more than 2^32 samples; "
-                        "select fewer channels",
-                        (long long)setup->granule_rows, (long long)setup->n_channels);
-    }
-    grid->x = (unsigned)n_tiles;
-    grid->y = (unsigned)slci_direct_split_get(&work, launch);
-    return SLC_OK;
-}
-
 /* Enqueues the variants; the blocks of tiles that are another variant's leave at once. */
-static slc_status launch_sine(const slc_direct_setup *parent, const slc_tile_arguments *arguments) {
-    const slc_direct_setup setup = slci_direct_sine_setup(parent);
+static slc_status launch_sine(const slci_direct_call *call) {
+    const slc_tile_arguments *arguments = call->arguments;
+    const slc_direct_setup setup = slci_direct_sine_setup(call->setup);
     slci_direct_cuda_arguments a;
     dim3 grid;
-    fill_arguments(&setup, parent, arguments, &a);
-    SLC_TRY(count_blocks(&setup, SLC_DIRECT_LAUNCH_SINE, arguments->full_extent, &a, &grid));
+    slci_call_arguments(&setup, call, &a);
+    SLC_TRY(slci_call_blocks(&setup, SLC_DIRECT_LAUNCH_SINE, arguments->full_extent, &a, &grid));
     const int last = slci_cuda_variant(&setup, slci_reach_find(&setup).turns);
     for (int variant = 0; variant <= last; variant++) {
         if (variant == SLCI_CUDA_DOUBLE && setup.double_limit == 0.0) {
@@ -278,18 +230,31 @@ static slc_status launch_sine(const slc_direct_setup *parent, const slc_tile_arg
 }
 
 /* Enqueues the product kernel, and the sine kernel where it may have tiles of the picture. */
-static slc_status direct_cuda_tile(void *state, const slc_tile_arguments *arguments) {
-    const slc_direct_setup *setup = (const slc_direct_setup *)state;
+static slc_status launch_pol(const slci_direct_call *call) {
+    const slc_direct_setup *setup = call->setup;
+    const slc_tile_arguments *arguments = call->arguments;
     bool is_all_product = false;
     if (setup->unit != SLC_DIRECT_UNIT_NONE) {
         is_all_product = slci_reach_is_all_product(setup);
         slci_direct_cuda_arguments a;
         dim3 grid;
-        fill_arguments(setup, setup, arguments, &a);
-        SLC_TRY(count_blocks(setup, SLC_DIRECT_LAUNCH_PRODUCT, arguments->full_extent, &a, &grid));
+        slci_call_arguments(setup, call, &a);
+        SLC_TRY(
+            slci_call_blocks(setup, SLC_DIRECT_LAUNCH_PRODUCT, arguments->full_extent, &a, &grid));
         SLC_TRY(slci_mma_launch(&a, grid, slc_stream_get_cuda(arguments->stream)));
     }
-    return is_all_product ? SLC_OK : launch_sine(setup, arguments);
+    return is_all_product ? SLC_OK : launch_sine(call);
+}
+
+/* Polarisations follow one another on the stream, each as if it were alone. */
+static slc_status direct_cuda_tile(void *state, const slc_tile_arguments *arguments) {
+    const slc_direct_setup *setup = (const slc_direct_setup *)state;
+    for (int pol = 0; pol < setup->n_pols; pol++) {
+        const slc_direct_setup alone = slc_direct_pol_setup(setup, pol);
+        const slci_direct_call call = {&alone, arguments, pol};
+        SLC_TRY(launch_pol(&call));
+    }
+    return SLC_OK;
 }
 
 extern "C" {

@@ -35,8 +35,7 @@ static inline bool slci_reach_is_all_product(const slc_direct_setup *setup) {
                                      slci_direct_n(reach.far_l, reach.far_m)};
     const slci_direct_bent bent = slci_direct_bent_find(&sides, setup->max_w * (1.0 + 1e-6),
                                                         reach.turns / fmax(setup->max_w, 1e-300));
-    double bound = 0.0;
-    return slci_direct_bent_terms(setup, &bent, &bound) >= 0;
+    return slci_direct_bent_choose(setup, &bent).n_terms >= 0;
 }
 
 #endif

@@ -6,6 +6,10 @@
  *                  product or sine kernel ──> sums in double, of this run alone
  *                  add them to the image in 128-bit fixed point, under the tile's lock
  *
+ * Of several polarisations each has samples, sums and an image of its own, and the same bits as alone:
+ * those that use the same samples of the run, as nearly all do, share the right operand of the product
+ * and the cosines and sines of the left one.
+ *
  * A run's sums depend on the run and the kernel tile alone, and the image is a sum of integers, so
  * neither the split into engine tiles, nor the groups, nor the order of the units can change a bit.
  * A granule has one run, except where one row has more than 4,096 channels. All scratch memory is
@@ -35,11 +39,11 @@ typedef struct host_call {
     const slc_direct_setup *setup;
     slc_pool *pool;
     const slc_tile *tile;
-    const double *uvw_m;    /* [row, 3] */
-    const float *vis;       /* [row, n_channels, 2] */
-    const float *weight;    /* [row, n_channels] */
-    const double *channels; /* [n_channels] */
-    char *image;
+    const double *uvw_m;                       /* [row, 3] */
+    const float *vis[SLC_DIRECT_MOST_POLS];    /* [row, n_channels, 2] */
+    const float *weight[SLC_DIRECT_MOST_POLS]; /* [row, n_channels] */
+    const double *channels;                    /* [n_channels] */
+    char *image[SLC_DIRECT_MOST_POLS];
     int64_t image_stride_bytes[2]; /* of y and x; the parts are neighbours */
     char *work;
 } host_call;
@@ -69,25 +73,28 @@ int64_t slci_direct_scratch_carve(const slc_direct_setup *setup, char *base,
     const int64_t panel = setup->block_samples * (pixels + SLCI_DIRECT_LANES);
     const int64_t n_terms = slc_max_i64(setup->max_terms, 0);
     int64_t used = 0;
-    slci_direct_samples *samples = &out->samples;
-    samples->u = carve(base, &used, n_samples, sizeof(double));
-    samples->v = carve(base, &used, n_samples, sizeof(double));
-    samples->w = carve(base, &used, n_samples, sizeof(double));
-    samples->argument = carve(base, &used, n_samples, sizeof(double));
-    samples->a_re = carve(base, &used, n_samples, sizeof(float));
-    samples->a_im = carve(base, &used, n_samples, sizeof(float));
-    samples->amplitude = carve(base, &used, n_samples, sizeof(float));
+    for (int p = 0; p < setup->n_pols; p++) {
+        slci_direct_samples *samples = &out->samples[p];
+        samples->u = carve(base, &used, n_samples, sizeof(double));
+        samples->v = carve(base, &used, n_samples, sizeof(double));
+        samples->w = carve(base, &used, n_samples, sizeof(double));
+        samples->argument = carve(base, &used, n_samples, sizeof(double));
+        samples->a_re = carve(base, &used, n_samples, sizeof(float));
+        samples->a_im = carve(base, &used, n_samples, sizeof(float));
+        samples->amplitude = carve(base, &used, n_samples, sizeof(float));
+        out->sum[p] = carve(base, &used, (n_terms + 1) * setup->n_parts * plane, sizeof(double));
+        out->left[p] = carve(base, &used, 3 * panel, sizeof(float));
+    }
     out->step_l = carve(base, &used, pixels, sizeof(double));
     out->curve_l = carve(base, &used, pixels, sizeof(double));
     out->step_m = carve(base, &used, pixels, sizeof(double));
     out->curve_m = carve(base, &used, pixels, sizeof(double));
     out->c = carve(base, &used, plane, sizeof(double));
-    out->sum = carve(base, &used, (n_terms + 1) * setup->n_parts * plane, sizeof(double));
     out->part = carve(base, &used, plane, sizeof(float));
-    out->left = carve(base, &used, 3 * panel, sizeof(float));
     out->right = carve(base, &used, 2 * panel, sizeof(float));
     out->column = carve(base, &used, SLCI_DIRECT_SINE_RUN * pixels, sizeof(uint32_t));
     out->row = carve(base, &used, SLCI_DIRECT_SINE_RUN * pixels, sizeof(uint32_t));
+    out->circle = setup->n_pols > 1 ? carve(base, &used, 2 * pixels, sizeof(float)) : NULL;
     return used;
 }
 
@@ -117,15 +124,21 @@ static void take_sample(slci_direct_samples *samples, const double *uvw_m, doubl
     samples->n = k + 1;
 }
 
+/* `count` (row, channel) pairs in file order from (row, channel) on. */
+typedef struct run_place {
+    int64_t row, channel, count;
+} run_place;
+
 /* A power of two by which products w V are divided: single precision then holds any weights. */
-static double run_scale(const host_call *call, int64_t row, int64_t channel, int64_t count) {
+static double run_scale(const host_call *call, const run_place *place, int pol) {
+    const float *vis = call->vis[pol];
     double largest = 0.0;
-    for (int64_t k = 0; k < count; k++) {
-        const int64_t at = row * call->setup->n_channels + channel + k;
-        const double weight = (double)call->weight[at];
+    for (int64_t k = 0; k < place->count; k++) {
+        const int64_t at = place->row * call->setup->n_channels + place->channel + k;
+        const double weight = (double)call->weight[pol][at];
         if (weight > 0.0) {
-            const double re = call->setup->is_psf ? 1.0 : (double)call->vis[2 * at];
-            const double im = call->setup->is_psf ? 0.0 : (double)call->vis[2 * at + 1];
+            const double re = call->setup->is_psf ? 1.0 : (double)vis[2 * at];
+            const double im = call->setup->is_psf ? 0.0 : (double)vis[2 * at + 1];
             largest = fmax(largest, weight * fmax(fabs(re), fabs(im)));
         }
     }
@@ -134,23 +147,25 @@ static double run_scale(const host_call *call, int64_t row, int64_t channel, int
     return largest > 0.0 && isfinite(largest) ? ldexp(1.0, exponent) : 1.0;
 }
 
-/* Fills in the samples of `count` (row, channel) pairs in file order from (row, channel) on. */
-static slc_status gather(const host_call *call, int64_t row, int64_t channel, int64_t count,
+/* Fills in the samples of a run of one polarisation. */
+static slc_status gather(const host_call *call, const run_place *place, int pol,
                          slci_direct_samples *samples) {
     const slc_direct_setup *setup = call->setup;
+    const float *vis = call->vis[pol];
+    const int scale_bits = slc_direct_scale_bits(setup, pol);
     samples->n = 0;
     samples->max_u = samples->max_v = samples->max_w = 0.0;
     samples->is_polar = false;
-    samples->scale = run_scale(call, row, channel, count);
+    samples->scale = run_scale(call, place, pol);
     double size = 0.0;
-    int64_t r = row;
-    int64_t c = channel;
-    for (int64_t k = 0; k < count; k++) {
+    int64_t r = place->row;
+    int64_t c = place->channel;
+    for (int64_t k = 0; k < place->count; k++) {
         const int64_t at = r * setup->n_channels + c;
-        const double weight = (double)call->weight[at] / samples->scale;
+        const double weight = (double)call->weight[pol][at] / samples->scale;
         if (weight > 0.0) {
-            const double re = weight * (setup->is_psf ? 1.0 : (double)call->vis[2 * at]);
-            const double im = weight * (setup->is_psf ? 0.0 : (double)call->vis[2 * at + 1]);
+            const double re = weight * (setup->is_psf ? 1.0 : (double)vis[2 * at]);
+            const double im = weight * (setup->is_psf ? 0.0 : (double)vis[2 * at + 1]);
             size += sqrt(re * re + im * im);
             take_sample(samples, call->uvw_m + 3 * r, call->channels[c], re, im);
         }
@@ -160,13 +175,13 @@ static slc_status gather(const host_call *call, int64_t row, int64_t channel, in
             r++;
         }
     }
-    if (!(ldexp(size * samples->scale, setup->scale_bits) < ldexp(1.0, SLC_FIXED_LAST_BIT))) {
+    if (!(ldexp(size * samples->scale, scale_bits) < ldexp(1.0, SLC_FIXED_LAST_BIT))) {
         return SLC_FAIL(
             SLC_ERROR_INPUT,
             "row %lld and the samples after it: the sum of weight times |visibility| is "
             "%g, more than 2^%d times that of the first rows, beyond the range of the "
             "picture's sums; flag these rows, or check their weights",
-            (long long)(call->tile->origin[0] + row), size * samples->scale,
+            (long long)(call->tile->origin[0] + place->row), size * samples->scale,
             SLC_FIXED_LAST_BIT - SLC_FIXED_FIRST_BIT);
     }
     return SLC_OK;
@@ -223,19 +238,18 @@ static bool is_within(const slci_direct_view *view) {
     return slci_direct_r2(l, m) < 1.0;
 }
 
-/* Adds the run's sums to the picture. */
-static void merge(host_run *run, const slci_direct_view *view, const slci_direct_scratch *scratch,
-                  int64_t lock) {
-    const host_call *call = run->call;
+/* Adds the run's sums to the picture of a polarisation, under the tile's lock. */
+static void merge(const host_call *call, const slci_direct_view *view,
+                  const slci_direct_scratch *scratch, int pol) {
     const slc_direct_setup *setup = call->setup;
     const int64_t pixels = setup->tile_pixels;
-    const double scale = scratch->samples.scale;
+    const double scale = scratch->samples[pol].scale;
+    const int scale_bits = slc_direct_scale_bits(setup, pol);
     const bool has_horizon = !is_within(view);
-    pthread_mutex_lock(&run->locks[lock]);
     for (int64_t y = 0; y < view->n_rows; y++) {
         const int64_t j = view->tile.y0 + y;
         const double m = slci_direct_m(&setup->geometry, j);
-        char *line = call->image + (j - call->tile->origin[1]) * call->image_stride_bytes[0];
+        char *line = call->image[pol] + (j - call->tile->origin[1]) * call->image_stride_bytes[0];
         for (int64_t x = 0; x < view->n_columns; x++) {
             const int64_t i = view->tile.x0 + x;
             if (has_horizon && !(slci_direct_r2(slci_direct_l(&setup->geometry, i), m) < 1.0)) {
@@ -244,12 +258,58 @@ static void merge(host_run *run, const slci_direct_view *view, const slci_direct
             slc_fixed *pixel = (slc_fixed *)(void *)(line + (i - call->tile->origin[2]) *
                                                                 call->image_stride_bytes[1]);
             for (int r = 0; r < setup->n_parts; r++) {
-                const double value = scratch->sum[(r * pixels + y) * pixels + x] * scale;
-                pixel[r] = slc_fixed_add(pixel[r], slc_fixed_from_double(value, setup->scale_bits));
+                const double value = scratch->sum[pol][(r * pixels + y) * pixels + x] * scale;
+                pixel[r] = slc_fixed_add(pixel[r], slc_fixed_from_double(value, scale_bits));
             }
         }
     }
-    pthread_mutex_unlock(&run->locks[lock]);
+}
+
+/* Whether two polarisations use the same samples of a run: then all that follows from their places is
+ * the same too. */
+static bool are_alike(const host_call *call, const run_place *place, int one, int other) {
+    const int64_t first = place->row * call->setup->n_channels + place->channel;
+    const float *a = call->weight[one] + first;
+    const float *b = call->weight[other] + first;
+    int64_t k = 0;
+    while (k < place->count && (a[k] > 0.0f) == (b[k] > 0.0f)) {
+        k++;
+    }
+    return k == place->count;
+}
+
+/* Gathers a run's samples and puts polarisations that use the same ones together; those that use none
+ * are left out. */
+static slc_status gather_all(const host_call *call, const run_place *place,
+                             slci_direct_scratch *scratch, slci_direct_alike *sets, int *n_sets) {
+    *n_sets = 0;
+    for (int p = 0; p < call->setup->n_pols; p++) {
+        SLC_TRY(gather(call, place, p, &scratch->samples[p]));
+        if (scratch->samples[p].n == 0) {
+            continue;
+        }
+        int s = 0;
+        while (s < *n_sets && !are_alike(call, place, sets[s].pol[0], p)) {
+            s++;
+        }
+        if (s == *n_sets) {
+            sets[(*n_sets)++].n = 0;
+        }
+        sets[s].pol[sets[s].n++] = p;
+    }
+    return SLC_OK;
+}
+
+/* One kernel tile, of polarisations that are alike. */
+static void run_set(const slci_direct_view *view, const slci_direct_alike *alike,
+                    slci_direct_scratch *scratch) {
+    if (view->tile.method == SLC_DIRECT_PRODUCT) {
+        slci_direct_product_tile(view, alike, scratch);
+        return;
+    }
+    for (int i = 0; i < alike->n; i++) {
+        slci_direct_sine_tile(view, alike->pol[i], scratch);
+    }
 }
 
 /* One unit: samples of one run, summed over a group of kernel tiles. */
@@ -261,12 +321,14 @@ static slc_status run_unit(void *context, int64_t index, int worker) {
     (void)slci_direct_scratch_carve(setup, call->work + worker * run->scratch_bytes, &scratch);
 
     const int64_t part = index / run->n_groups;
-    const int64_t row = part / run->runs_per_granule * setup->granule_rows;
-    const int64_t channel = part % run->runs_per_granule * setup->granule_samples;
-    const int64_t n_rows = slc_min_i64(setup->granule_rows, call->tile->extent[0] - row);
-    const int64_t count = slc_min_i64(setup->granule_samples, n_rows * setup->n_channels - channel);
-    SLC_TRY(gather(call, row, channel, count, &scratch.samples));
-    if (scratch.samples.n == 0) {
+    run_place place = {.row = part / run->runs_per_granule * setup->granule_rows,
+                       .channel = part % run->runs_per_granule * setup->granule_samples};
+    const int64_t n_rows = slc_min_i64(setup->granule_rows, call->tile->extent[0] - place.row);
+    place.count = slc_min_i64(setup->granule_samples, n_rows * setup->n_channels - place.channel);
+    slci_direct_alike sets[SLC_DIRECT_MOST_POLS];
+    int n_sets = 0;
+    SLC_TRY(gather_all(call, &place, &scratch, sets, &n_sets));
+    if (n_sets == 0) {
         return SLC_OK;
     }
     const int64_t first = index % run->n_groups * run->n_tiles / run->n_groups;
@@ -280,12 +342,16 @@ static slc_status run_unit(void *context, int64_t index, int worker) {
         }
         slci_direct_view view;
         make_view(setup, run->simd, &tile, &scratch, &view);
-        if (tile.method == SLC_DIRECT_PRODUCT) {
-            slci_direct_product_tile(&view, &scratch);
-        } else {
-            slci_direct_sine_tile(&view, &scratch);
+        for (int s = 0; s < n_sets; s++) {
+            run_set(&view, &sets[s], &scratch);
         }
-        merge(run, &view, &scratch, t % N_LOCKS);
+        pthread_mutex_lock(&run->locks[t % N_LOCKS]);
+        for (int p = 0; p < setup->n_pols; p++) {
+            if (scratch.samples[p].n > 0) {
+                merge(call, &view, &scratch, p);
+            }
+        }
+        pthread_mutex_unlock(&run->locks[t % N_LOCKS]);
     }
     return SLC_OK;
 }
@@ -328,19 +394,22 @@ static slc_status run_tile(void *argument) {
 }
 
 static slc_status enqueue_tile(void *state, const slc_tile_arguments *arguments) {
+    const slc_direct_setup *setup = state;
     const slc_layout *image = &arguments->layout[SLC_DIRECT_IMAGE];
-    const host_call call = {
-        .setup = state,
+    host_call call = {
+        .setup = setup,
         .pool = arguments->device->pool,
         .tile = arguments->d_tile,
         .uvw_m = arguments->d_operand[SLC_DIRECT_UVW],
-        .vis = arguments->d_operand[SLC_DIRECT_VIS],
-        .weight = arguments->d_operand[SLC_DIRECT_WEIGHT],
         .channels = arguments->d_operand[SLC_DIRECT_CHANNELS],
-        .image = arguments->d_operand[SLC_DIRECT_IMAGE],
         .image_stride_bytes = {image->stride_bytes[0], image->stride_bytes[1]},
         .work = arguments->d_operand[SLC_DIRECT_WORK],
     };
+    for (int p = 0; p < setup->n_pols; p++) {
+        call.vis[p] = arguments->d_operand[slc_direct_operand(SLC_DIRECT_VIS, p)];
+        call.weight[p] = arguments->d_operand[slc_direct_operand(SLC_DIRECT_WEIGHT, p)];
+        call.image[p] = arguments->d_operand[slc_direct_operand(SLC_DIRECT_IMAGE, p)];
+    }
     return slc_stream_call(arguments->stream, run_tile, &call, sizeof call);
 }
 

@@ -70,10 +70,38 @@ static int64_t panel_stride(const slci_direct_view *view) {
     return view->setup->tile_pixels + SLCI_DIRECT_LANES;
 }
 
+/* The left operand's row of one sample in a block of n, of each polarisation: of several the columns'
+ * cosines and sines are made once. */
+static void make_left(const slci_direct_view *view, const slci_direct_alike *alike,
+                      slci_direct_scratch *scratch, const slci_direct_ramp *columns, int64_t s,
+                      int64_t k, int64_t n) {
+    const slci_direct_simd *simd = view->simd;
+    const int64_t stride = panel_stride(view);
+    const bool is_small = slci_direct_is_small(view, &scratch->samples[alike->pol[0]]);
+    float *cosine = scratch->circle;
+    float *sine = scratch->circle == NULL ? NULL : cosine + view->setup->tile_pixels;
+    if (alike->n > 1) {
+        simd->circle(columns, scratch->step_l, scratch->curve_l, is_small, view->n, cosine, sine);
+    }
+    for (int i = 0; i < alike->n; i++) {
+        const slci_direct_samples *samples = &scratch->samples[alike->pol[i]];
+        const float a_re = samples->a_re[s];
+        const float a_im = samples->a_im[s];
+        float *re = scratch->left[alike->pol[i]] + k * stride;
+        float *im = re + n * stride;
+        if (alike->n > 1) {
+            simd->turned(a_re, a_im, cosine, sine, view->n, re, im);
+        } else {
+            simd->scaled(columns, a_re, a_im, scratch->step_l, scratch->curve_l, is_small, view->n,
+                         re, im);
+        }
+    }
+}
+
 /* The planes of samples first … first + n - 1. */
-static void make_panels(const slci_direct_view *view, slci_direct_scratch *scratch, int64_t first,
-                        int64_t n, bool is_crossed) {
-    const slci_direct_samples *samples = &scratch->samples;
+static void make_panels(const slci_direct_view *view, const slci_direct_alike *alike,
+                        slci_direct_scratch *scratch, int64_t first, int64_t n, bool is_crossed) {
+    const slci_direct_samples *samples = &scratch->samples[alike->pol[0]];
     const int64_t stride = panel_stride(view);
     const int64_t plane = n * stride;
     const bool is_small = slci_direct_is_small(view, samples);
@@ -85,10 +113,9 @@ static void make_panels(const slci_direct_view *view, slci_direct_scratch *scrat
                                           .u = samples->u[s],
                                           .w = samples->w[s]};
         const slci_direct_ramp rows = {.origin = -scatter, .u = samples->v[s], .w = samples->w[s]};
-        float *re = scratch->left + k * stride;
-        view->simd->scaled(&columns, samples->a_re[s], samples->a_im[s], scratch->step_l,
-                           scratch->curve_l, is_small, view->n, re, re + plane);
-        if (is_crossed) {
+        make_left(view, alike, scratch, &columns, s, k, n);
+        for (int i = 0; i < alike->n && is_crossed; i++) {
+            float *re = scratch->left[alike->pol[i]] + k * stride;
             view->simd->scale(view->n, -1.0f, re, re + 2 * plane);
         }
         float *cosine = scratch->right + k * stride;
@@ -98,13 +125,13 @@ static void make_panels(const slci_direct_view *view, slci_direct_scratch *scrat
 }
 
 /* Multiplies the left planes by w_k / max|w|: the next term of the expansion. */
-static void raise_panels(const slci_direct_view *view, slci_direct_scratch *scratch, int64_t first,
-                         int64_t n) {
+static void raise_panels(const slci_direct_view *view, const slci_direct_samples *samples,
+                         float *left, int64_t first, int64_t n) {
     const int64_t stride = panel_stride(view);
     for (int64_t k = 0; k < n; k++) {
-        const float factor = (float)(scratch->samples.w[first + k] / view->setup->max_w);
+        const float factor = (float)(samples->w[first + k] / view->setup->max_w);
         for (int64_t plane = 0; plane < 3; plane++) {
-            float *row = scratch->left + (plane * n + k) * stride;
+            float *row = left + (plane * n + k) * stride;
             view->simd->scale(view->n, factor, row, row);
         }
     }
@@ -117,12 +144,12 @@ static int strip_rows(const slci_direct_view *view, int64_t inner) {
     return (int)slc_min_i64(slc_max_i64(whole, SLCI_DIRECT_LANES), view->m);
 }
 
-/* sum += one part (0: real, 1: imaginary) of the product of n samples. */
-static void add_product(const slci_direct_view *view, slci_direct_scratch *scratch, int64_t n,
-                        int part, double *sum) {
+/* sum += the product of n samples with two planes of the left operand: from the first on its real part,
+ * from the second on its imaginary one. */
+static void add_product(const slci_direct_view *view, slci_direct_scratch *scratch,
+                        const float *left, int64_t n, double *sum) {
     const int64_t stride = panel_stride(view);
     const int64_t tile_pixels = view->setup->tile_pixels;
-    const float *left = scratch->left + (part == 0 ? 0 : n * stride);
     const int strip = strip_rows(view, 2 * n);
     for (int y = 0; y < view->m; y += strip) {
         const int rows = view->m - y < strip ? view->m - y : strip;
@@ -138,7 +165,7 @@ static void add_product(const slci_direct_view *view, slci_direct_scratch *scrat
 
 /* sum[0, r] += Σ_{p>0} (-i)^p (2πWc)^p/p! · sum[p, …], by Horner's rule. The part that stands in
  * sum[p, r] for odd p is the other one: -i Z has the parts (Im Z, -Re Z). */
-static void join_terms(const slci_direct_view *view, slci_direct_scratch *scratch) {
+static void join_terms(const slci_direct_view *view, const double *c, double *sum) {
     static const double sign[2][4] = {{1.0, 1.0, -1.0, -1.0}, {1.0, -1.0, -1.0, 1.0}};
     const slc_direct_setup *setup = view->setup;
     const int64_t tile_pixels = setup->tile_pixels;
@@ -146,40 +173,57 @@ static void join_terms(const slci_direct_view *view, slci_direct_scratch *scratc
     for (int64_t y = 0; y < view->n_rows; y++) {
         for (int64_t x = 0; x < view->n_columns; x++) {
             const int64_t at = y * tile_pixels + x;
-            const double kappa = 6.283185307179586 * setup->max_w * scratch->c[at];
+            const double kappa = 6.283185307179586 * setup->max_w * c[at];
             for (int r = 0; r < setup->n_parts; r++) {
                 double total = 0.0;
                 for (int p = view->tile.n_terms; p > 0; p--) {
-                    const double *term = scratch->sum + (p * setup->n_parts + r) * plane;
+                    const double *term = sum + (p * setup->n_parts + r) * plane;
                     total = (total + sign[r][p % 4] * term[at]) * kappa / p;
                 }
-                scratch->sum[r * plane + at] += total;
+                sum[r * plane + at] += total;
             }
         }
     }
 }
 
-void slci_direct_product_tile(const slci_direct_view *view, slci_direct_scratch *scratch) {
+/* All terms and parts of one block of samples, of one polarisation. */
+static void add_block(const slci_direct_view *view, slci_direct_scratch *scratch, int pol,
+                      int64_t first, int64_t n) {
+    const slc_direct_setup *setup = view->setup;
+    const int64_t plane = setup->tile_pixels * setup->tile_pixels;
+    float *left = scratch->left[pol];
+    for (int p = 0; p <= view->tile.n_terms; p++) {
+        if (p > 0) {
+            raise_panels(view, &scratch->samples[pol], left, first, n);
+        }
+        for (int r = 0; r < setup->n_parts; r++) {
+            const int part = (p + r) % 2;
+            add_product(view, scratch, left + part * n * panel_stride(view), n,
+                        scratch->sum[pol] + (p * setup->n_parts + r) * plane);
+        }
+    }
+}
+
+void slci_direct_product_tile(const slci_direct_view *view, const slci_direct_alike *alike,
+                              slci_direct_scratch *scratch) {
     const slc_direct_setup *setup = view->setup;
     const int64_t plane = setup->tile_pixels * setup->tile_pixels;
     const int n_terms = view->tile.n_terms;
     const bool is_crossed = n_terms > 0 || setup->n_parts > 1;
     const int64_t n_planes = (int64_t)(n_terms + 1) * setup->n_parts;
-    memset(scratch->sum, 0, (size_t)(n_planes * plane) * sizeof scratch->sum[0]);
-    for (int64_t first = 0; first < scratch->samples.n; first += setup->block_samples) {
-        const int64_t n = slc_min_i64(setup->block_samples, scratch->samples.n - first);
-        make_panels(view, scratch, first, n, is_crossed);
-        for (int p = 0; p <= n_terms; p++) {
-            if (p > 0) {
-                raise_panels(view, scratch, first, n);
-            }
-            for (int r = 0; r < setup->n_parts; r++) {
-                add_product(view, scratch, n, (p + r) % 2,
-                            scratch->sum + (p * setup->n_parts + r) * plane);
-            }
+    const int64_t n_samples = scratch->samples[alike->pol[0]].n;
+    for (int i = 0; i < alike->n; i++) {
+        double *sum = scratch->sum[alike->pol[i]];
+        memset(sum, 0, (size_t)(n_planes * plane) * sizeof *sum);
+    }
+    for (int64_t first = 0; first < n_samples; first += setup->block_samples) {
+        const int64_t n = slc_min_i64(setup->block_samples, n_samples - first);
+        make_panels(view, alike, scratch, first, n, is_crossed);
+        for (int i = 0; i < alike->n; i++) {
+            add_block(view, scratch, alike->pol[i], first, n);
         }
     }
-    if (n_terms > 0) {
-        join_terms(view, scratch);
+    for (int i = 0; i < alike->n && n_terms > 0; i++) {
+        join_terms(view, scratch->c, scratch->sum[alike->pol[i]]);
     }
 }

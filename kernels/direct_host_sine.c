@@ -27,9 +27,8 @@ static void make_polar(slci_direct_samples *samples) {
 }
 
 /* Column and row phases of samples first … first + n - 1 in 32-bit turns. */
-static void make_phases(const slci_direct_view *view, slci_direct_scratch *scratch, int64_t first,
-                        int64_t n) {
-    const slci_direct_samples *samples = &scratch->samples;
+static void make_phases(const slci_direct_view *view, const slci_direct_samples *samples,
+                        slci_direct_scratch *scratch, int64_t first, int64_t n) {
     const int64_t stride = view->setup->tile_pixels;
     const bool is_small = slci_direct_is_small(view, samples);
     for (int64_t k = 0; k < n; k++) {
@@ -46,19 +45,20 @@ static void make_phases(const slci_direct_view *view, slci_direct_scratch *scrat
     }
 }
 
-void slci_direct_sine_tile(const slci_direct_view *view, slci_direct_scratch *scratch) {
+void slci_direct_sine_tile(const slci_direct_view *view, int pol, slci_direct_scratch *scratch) {
     const slc_direct_setup *setup = view->setup;
-    slci_direct_samples *samples = &scratch->samples;
+    slci_direct_samples *samples = &scratch->samples[pol];
+    double *sum = scratch->sum[pol];
     const int64_t tile_pixels = setup->tile_pixels;
     const int64_t plane = tile_pixels * tile_pixels;
     if (!samples->is_polar) {
         make_polar(samples);
     }
-    memset(scratch->sum, 0, (size_t)(setup->n_parts * plane) * sizeof scratch->sum[0]);
+    memset(sum, 0, (size_t)(setup->n_parts * plane) * sizeof *sum);
     const bool is_small = samples->max_w * view->tile.c_max < SLCI_SMALL_TURNS;
     for (int64_t first = 0; first < samples->n; first += SLCI_DIRECT_SINE_RUN) {
         const int64_t n = slc_min_i64(SLCI_DIRECT_SINE_RUN, samples->n - first);
-        make_phases(view, scratch, first, n);
+        make_phases(view, samples, scratch, first, n);
         for (int64_t y = 0; y < view->n_rows; y++) {
             for (int r = 0; r < setup->n_parts; r++) {
                 uint32_t row[SLCI_DIRECT_SINE_RUN];
@@ -68,7 +68,7 @@ void slci_direct_sine_tile(const slci_direct_view *view, slci_direct_scratch *sc
                 view->simd->cosines(view->n, (int)n, tile_pixels, scratch->column, row,
                                     samples->w + first, samples->amplitude + first,
                                     scratch->c + y * tile_pixels, is_small,
-                                    scratch->sum + r * plane + y * tile_pixels);
+                                    sum + r * plane + y * tile_pixels);
             }
         }
     }

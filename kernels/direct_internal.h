@@ -50,6 +50,9 @@ typedef struct slci_direct_simd {
     /* cosine[x], sine[x] of 2π phase(x). */
     void (*circle)(const slci_direct_ramp *ramp, const double *step, const double *curve,
                    bool is_small, int n, float *cosine, float *sine);
+    /* The same as scaled, from what circle has made: of several polarisations each has its own a. */
+    void (*turned)(float a_re, float a_im, const float *cosine, const float *sine, int n, float *re,
+                   float *im);
     /* turns[x] = phase(x) as 32-bit turns. */
     void (*turns)(const slci_direct_ramp *ramp, const double *step, const double *curve,
                   bool is_small, int n, uint32_t *turns);
@@ -87,21 +90,29 @@ typedef struct slci_direct_samples {
 /* One worker's scratch memory, carved from the work operand. Shapes: T = tile_pixels,
  * B = block_samples, P = max_terms, R = n_parts. */
 typedef struct slci_direct_scratch {
-    slci_direct_samples samples;
-    double *step_l, *curve_l; /* [T] l - l0 and N(l,m0) - n0 of each column */
-    double *step_m, *curve_m; /* [T] the same of each row */
-    double *c;                /* [T, T] c(l,m); 0 for padding */
-    double *sum;              /* [P+1, R, T, T] */
-    float *part;              /* [T, T] one product */
-    float *left;              /* [3B, T + LANES] planes Re a, Im a, -Re a of the block's samples */
-    float *right;             /* [2B, T + LANES] planes cosine, sine */
-    uint32_t *column, *row;   /* [SINE_RUN, T] turns */
+    slci_direct_samples samples[SLC_DIRECT_MOST_POLS];
+    double *step_l, *curve_l;          /* [T] l - l0 and N(l,m0) - n0 of each column */
+    double *step_m, *curve_m;          /* [T] the same of each row */
+    double *c;                         /* [T, T] c(l,m); 0 for padding */
+    double *sum[SLC_DIRECT_MOST_POLS]; /* [P+1, R, T, T] */
+    float *part;                       /* [T, T] one product */
+    float *left[SLC_DIRECT_MOST_POLS]; /* [3B, T + LANES] planes Re a, Im a, -Re a of the block's
+                                          samples */
+    float *circle; /* [2, T] cosine, sine of a sample's columns; of several polarisations */
+    float *right;  /* [2B, T + LANES] planes cosine, sine */
+    uint32_t *column, *row; /* [SINE_RUN, T] turns */
 } slci_direct_scratch;
 
 /* Carves one worker's scratch from `base` (NULL: only counts) and returns its bytes, a multiple of
  * SLC_ARENA_ALIGNMENT. */
 int64_t slci_direct_scratch_carve(const slc_direct_setup *setup, char *base,
                                   slci_direct_scratch *out);
+
+/* Polarisations that use the same samples of a run, and share what is made of their places. */
+typedef struct slci_direct_alike {
+    int n;
+    int pol[SLC_DIRECT_MOST_POLS];
+} slci_direct_alike;
 
 /* One tile in work: what product and sine kernels need. */
 typedef struct slci_direct_view {
@@ -113,10 +124,11 @@ typedef struct slci_direct_view {
     double reach_l, reach_m;   /* largest |l - l0|, |m - m0| */
 } slci_direct_view;
 
-/* Sums the samples over the tile into scratch->sum: Re (and Im) in sum[0] (and sum[1]), each [T, T]
- * with row stride T, still to be multiplied by samples.scale. */
-void slci_direct_product_tile(const slci_direct_view *view, slci_direct_scratch *scratch);
-void slci_direct_sine_tile(const slci_direct_view *view, slci_direct_scratch *scratch);
+/* Sums the samples over the tile into the polarisation's scratch->sum: Re (and Im) first (and second),
+ * each [T, T] with row stride T, still to be multiplied by samples.scale. */
+void slci_direct_product_tile(const slci_direct_view *view, const slci_direct_alike *alike,
+                              slci_direct_scratch *scratch);
+void slci_direct_sine_tile(const slci_direct_view *view, int pol, slci_direct_scratch *scratch);
 
 /* Whether every phase within the tile stays below SLCI_SMALL_TURNS for these samples. */
 bool slci_direct_is_small(const slci_direct_view *view, const slci_direct_samples *samples);

@@ -25,7 +25,7 @@
  * part of the next stage's columns, while the tensor cores work; a barrier ends a stage. What is
  * made next is loaded from shared memory before what is made now. Samples are prepared 256 at a
  * time, a thread each, and fetched as long before. Sums, 64 pixels a thread, leave at the end of a
- * run (a granule, or 4,096 samples of one) through shared memory and are added to the image by
+ * run (a granule, or 8,192 samples of one) through shared memory and are added to the image by
  * plain loads and stores, for which a block locks the tile.
  *
  * Phases. Tensor cores and double precision share a unit: with a multiply-add in double for each
@@ -37,6 +37,12 @@
  * beforehand, so that the upper two bits are the quarter and the other 30 the rest around its
  * middle. A lane's two rows are counted from the middle of its warp's 16, at which each sample has
  * its turn prepared.
+ *
+ * Pairs. Two lines that mirror each other in the tile's middle have turns ±θ + ε, with ε what the
+ * curve has in common there, and a scatter. So one circle of θ is enough for both, with a short
+ * polynomial for cos ε and sin ε (slci_mma_common); the middle's phase goes into the amplitude, by a
+ * sine in double precision once a sample. A lane's two rows are such a pair, and a lane makes such
+ * columns. Tiles whose curve is too large for it are made line by line, as short stages are.
  *
  * Correction. e^{-2πi w c} is a polynomial in f(l) = 1/n(l, m0) - 1/n0, with coefficients that w
  * and m fix (direct_bent.h). So each power is one more product into the same sums, of A times its
@@ -66,23 +72,28 @@
  *     fp16 pairs: 2^-23 of the left, √2 2^-24 of the right .............. 2.0
  *     A"B" left out .................................................... 1.7
  *     what one addition of the tensor cores cuts off ................... 1.2
- * together 8.6; the curve's rounding counts as what a tile leaves out (direct_bent.h). Of many
- * samples all but the last are independent (a pseudo-random phase of each, added to columns and
- * taken from rows, sees to that for equal ones), and the last is up to 3.0 in a stage. (The last
- * addition cuts up to 2^-23 of its result, and of each of the two numbers beside the largest 2^-25
- * of that, on cards before 9.0 2^-24. With fp16 pairs and A"B" that is 4.8 at most, there 4.93,
- * searched at random over phases and amplitudes: they are not at their largest together. So it is
- * 8.6, and 8.7 with short stages.) Measured: 2.7e-7 for one visibility, 1.5e-7 at a coherent peak,
- * 1.4e-7 relative L2 of a random field. With one product: 2^-11 of the left and √2 2^-12 of the
- * right, 8.4e-4 together; measured 5.6e-4 for one visibility.
+ * together 8.6, line by line; in pairs a column has 1.9 and a row 3.5 with its amplitude, but a sum is
+ * larger by half of what is cut off at most (SLCI_MMA_CUT), and the whole of one sample was off by 5.7
+ * in 4·10^7 tries; 8.6 stands for both. The curve's rounding counts as what a tile leaves out
+ * (direct_bent.h). Of many samples all but the last are independent (a pseudo-random phase of each,
+ * added to columns and taken from rows, sees to that for equal ones), and the last is up to 3.0 in a
+ * stage, 4.8 in one of 64 samples less that half. (The last addition cuts up to 2^-23 of its result,
+ * and of each of the two numbers beside the largest 2^-25 of that, on cards before 9.0 2^-24. With
+ * fp16 pairs and A"B" that is 4.8 at most, there 4.93, searched at random over phases and amplitudes:
+ * they are not at their largest together. So it is 8.6, and 8.7 with short stages.) Measured: 2.7e-7
+ * for one visibility, 1.5e-7 at a coherent peak, 1.4e-7 relative L2 of a random field. With one
+ * product: 2^-11 of the left and √2 2^-12 of the right, 8.4e-4 together; measured 5.6e-4 for one
+ * visibility.
  *
  * Instructions of single warps and of warp groups give the same bits on an H200, in the same stages.
  *
- * Measured on an H200 at 1.98 GHz, 2026-11-30, 1e12 pairs/s, 1·10^5 visibilities, 2048² pixels:
- *     three products                    25.7
- *     and one term to four of them      23.2, 14.8, 10.8, 9.2
- *     one product                       46.7
- *     and one term, two                 37.4, 26.5
+ * Measured on an H200 at 1.98 GHz, 2026-11-30, 1e12 pairs/s, 1·10^5 visibilities, 2048² pixels, in
+ * pairs (and line by line):
+ *     three products                    28.7 (25.7)
+ *     and one term to four of them      22.7, 16.2, 11.4, 9.7 (23.2, 14.8, 10.8, 9.2)
+ *     one product                       54.1 (46.7)
+ *     and one term, two                 37.0, 27.0 (37.4, 26.5)
+ * What follows was measured line by line.
  * The tensor cores alone would need 1,540 cycles for a stage of three products, which takes 5,300,
  * and the warps issue some 3,000 instructions in it. What instructions cost beside the tensor cores, in
  * cycles a processing block (one warp of four has them):

@@ -16,7 +16,8 @@
  * 2^-39 of the run's largest |wV|. */
 #define SLCI_MMA_LEFT_BIT 14
 
-/* Pixel (x0, y0), what multiplies w at the tile's centre, and N - n0 at column and row 0. */
+/* Where phases are counted from: pixel (x0, y0) or, of a mirrored tile, its middle; what multiplies w
+ * at the tile's centre, and N - n0 at column and row 0 or in the middle. */
 typedef struct slci_mma_reference {
     double l, m, w_factor, l_bent, m_bent;
 } slci_mma_reference;
@@ -33,8 +34,7 @@ typedef struct __align__(16) slci_mma_sample {
     float2 a;                          /* w V, scaled */
     float w_plain;                     /* wavelengths */
     uint32_t row_step;                 /* from row to row, in units of 2^-32 turns */
-    uint32_t row_turn[SLCI_MMA_WARPS]; /* at the middle of each warp's 16 rows */
-    int w;                             /* in units of 1 / w_per_unit, for a curve of integers */
+    uint32_t row_turn[SLCI_MMA_WARPS]; /* at the middle of each warp's 16 rows, or its first pair */
 }
 slci_mma_sample;
 
@@ -49,14 +49,26 @@ typedef struct slci_mma_raw {
  * integer, or the bits of a number in single precision (PLAN::IS_CURVE_WHOLE). */
 typedef struct slci_mma_lines_of {
     int curve[SLCI_MMA_TILE];
-    double slope; /* a line */
+    float even[SLCI_MMA_TILE / 2]; /* slci_mma_mirror */
+    double slope;                  /* a line */
 } slci_mma_lines_of;
 
 /* Samples of a run by their number: two blocks that are prepared, and one that is on its way. While a
  * warp prepares one, another's may come. */
-template <class PLAN> struct slci_mma_stock {
-    slci_mma_sample sample[2 * PLAN::BLOCK];
+template <class PLAN> struct __align__(16) slci_mma_stock {
+    char samples[2 * PLAN::BLOCK * PLAN::SAMPLE_BYTES];
+    /* For a curve of integers w in units of 1 / w_per_unit. Of lines that mirror each other the bits of
+     * the scatter in radians, which columns have and rows are without. */
+    int own[2 * PLAN::BLOCK];
+    uint16_t list[PLAN::RUN]; /* used samples of the run, in their order */
     slci_mma_raw raw[PLAN::BLOCK < 32 * SLCI_MMA_WARPS ? 2 * PLAN::BLOCK : PLAN::BLOCK];
+
+    __device__ __forceinline__ slci_mma_sample *sample(int k) {
+        return (slci_mma_sample *)(samples + k * PLAN::SAMPLE_BYTES);
+    }
+    __device__ __forceinline__ const slci_mma_sample *sample(int k) const {
+        return (const slci_mma_sample *)(samples + k * PLAN::SAMPLE_BYTES);
+    }
 };
 
 /* The tile's part of the image: its first pixel, numbers from row to row, and how much there is. */
@@ -84,7 +96,6 @@ typedef struct slci_mma_shared {
     double scale;                   /* brings the run's largest |wV| below 2^SLCI_MMA_LEFT_BIT */
     int warp_count[SLCI_MMA_WARPS]; /* of used samples */
     int warp_exponent[SLCI_MMA_WARPS];
-    uint16_t list[SLC_DIRECT_GRANULE_SAMPLES]; /* used samples of the run, in their order */
 } slci_mma_shared;
 
 static __device__ __forceinline__ uint32_t slci_mma_address(const void *shared) {
@@ -154,6 +165,9 @@ static __device__ inline void slci_mma_bends(const slc_direct_setup *setup,
     }
 }
 
+/* The middle of a tile, in lines from its first. */
+#define SLCI_MMA_MIDDLE (0.5 * (SLCI_MMA_TILE - 1))
+
 /* The curve's bound, over the lines that lie in the picture, as the choice of terms has it. */
 static __device__ inline double slci_mma_most_curve(const slc_direct_setup *setup,
                                                     const slc_direct_tile *tile) {
@@ -178,7 +192,15 @@ static __device__ inline double slci_mma_most_curve(const slc_direct_setup *setu
 template <class PLAN>
 static __device__ inline void slci_mma_units(const slc_direct_setup *setup,
                                              slci_mma_shared *shared) {
-    if (PLAN::IS_CURVE_WHOLE) {
+    if (PLAN::IS_MIRRORED) {
+        const slci_direct_sides whole =
+            slci_direct_whole_sides(&setup->geometry, shared->tile.x0, shared->tile.y0);
+        const double most = fmax(slci_direct_odd(whole.half_l, whole.far_l, whole.n),
+                                 slci_direct_odd(whole.half_m, whole.far_m, whole.n));
+        shared->curve_middle = 0.0;
+        shared->curve_unit = (uint32_t)(setup->max_w * most * 0x1p10) + 1u;
+        shared->c_per_unit = 0x1p32 / shared->curve_unit;
+    } else if (PLAN::IS_CURVE_WHOLE) {
         const int exponent = setup->max_w > 0.0 ? ilogb(setup->max_w) + 1 - 30 : 0;
         shared->w_per_unit = ldexp(1.0, -exponent);
         shared->c_per_unit = ldexp(1.0, 64 - SLCI_CUDA_CURVED_SHIFT + exponent);
@@ -200,40 +222,75 @@ static __device__ inline double slci_mma_bent(const slc_direct_setup *setup,
     return slci_direct_n_minus_1(l, m) - slci_direct_n_minus_1(tile->l0, tile->m0);
 }
 
-/* Fills in slope and curve of columns and rows and the reference; all threads. The slope is that of
- * the lines that lie in the picture; those beyond it may have any phase. */
+/* Fills in slope, curve and reference of one side, at line `at` of it. The slope is that of the lines
+ * that lie in the picture; those beyond it may have any phase. */
+template <class PLAN>
+static __device__ inline void slci_mma_bend_line(const slc_direct_setup *setup,
+                                                 slci_mma_shared *shared, bool is_column, int at) {
+    const slc_direct_geometry *geometry = &setup->geometry;
+    const slc_direct_tile *tile = &shared->tile;
+    const int64_t start = is_column ? tile->x0 : tile->y0;
+    const int last =
+        (int)slci_direct_extent(start, SLCI_MMA_TILE, is_column ? geometry->nx : geometry->ny) - 1;
+    const double first = slci_mma_bent(setup, tile, is_column, 0);
+    const double rise = slci_mma_bent(setup, tile, is_column, last) - first;
+    const double slope = last > 0 ? rise / last : 0.0;
+    slci_mma_lines_of *lines = is_column ? &shared->columns : &shared->rows;
+    const double curve =
+        (slci_mma_bent(setup, tile, is_column, at) - first - slope * at - shared->curve_middle) *
+        shared->c_per_unit;
+    lines->curve[at] = PLAN::IS_CURVE_WHOLE ? __double2int_rn(curve) : __float_as_int((float)curve);
+    if (at == 0) {
+        lines->slope = slope;
+        (is_column ? shared->reference.l_bent : shared->reference.m_bent) =
+            first + shared->curve_middle;
+    }
+}
+
+/* The same for the pair of lines `pair` before and behind the two in the middle. What they have in
+ * common of N - n0 is counted from its middle, which goes to the reference, in radians a wavelength;
+ * of what differs the slope from end to end is taken. The picture need not have all lines of a pair. */
+static __device__ inline void slci_mma_mirror(const slc_direct_setup *setup,
+                                              slci_mma_shared *shared, bool is_column, int pair) {
+    const slc_direct_tile *tile = &shared->tile;
+    const int half = SLCI_MMA_TILE / 2;
+    const double ends[2] = {slci_mma_bent(setup, tile, is_column, 0),
+                            slci_mma_bent(setup, tile, is_column, SLCI_MMA_TILE - 1)};
+    const double middles[2] = {slci_mma_bent(setup, tile, is_column, half - 1),
+                               slci_mma_bent(setup, tile, is_column, half)};
+    const double own[2] = {slci_mma_bent(setup, tile, is_column, half - 1 - pair),
+                           slci_mma_bent(setup, tile, is_column, half + pair)};
+    const double slope = (ends[1] - ends[0]) / (SLCI_MMA_TILE - 1);
+    const double base = 0.25 * (ends[0] + ends[1] + middles[0] + middles[1]);
+    slci_mma_lines_of *lines = is_column ? &shared->columns : &shared->rows;
+    lines->even[pair] = (float)(6.283185307179586 * (0.5 * (own[0] + own[1]) - base));
+    lines->curve[pair] = __float_as_int(
+        (float)((0.5 * (own[1] - own[0]) - slope * (pair + 0.5)) * shared->c_per_unit));
+    if (pair == 0) {
+        lines->slope = slope;
+        (is_column ? shared->reference.l_bent : shared->reference.m_bent) = base;
+    }
+}
+
+/* Fills in what phases and curves of columns and rows are counted from; all threads. */
 template <class PLAN>
 static __device__ inline void slci_mma_lines(const slc_direct_setup *setup,
                                              slci_mma_shared *shared) {
     const slc_direct_geometry *geometry = &setup->geometry;
     const slc_direct_tile *tile = &shared->tile;
     if (threadIdx.x == 0) {
-        shared->reference.l = slci_direct_l(geometry, tile->x0);
-        shared->reference.m = slci_direct_m(geometry, tile->y0);
+        const double from_first = PLAN::IS_MIRRORED ? SLCI_MMA_MIDDLE * geometry->scale_rad : 0.0;
+        shared->reference.l = slci_direct_l(geometry, tile->x0) - from_first;
+        shared->reference.m = slci_direct_m(geometry, tile->y0) + from_first;
         shared->reference.w_factor = slci_direct_w_factor(setup, tile->l0, tile->m0);
         slci_mma_units<PLAN>(setup, shared);
     }
     __syncthreads();
-    for (int p = (int)threadIdx.x; p < 2 * SLCI_MMA_TILE; p += (int)blockDim.x) {
-        const bool is_column = p < SLCI_MMA_TILE;
-        const int at = p % SLCI_MMA_TILE;
-        const int64_t start = is_column ? tile->x0 : tile->y0;
-        const int last =
-            (int)slci_direct_extent(start, SLCI_MMA_TILE, is_column ? geometry->nx : geometry->ny) -
-            1;
-        const double first = slci_mma_bent(setup, tile, is_column, 0);
-        const double rise = slci_mma_bent(setup, tile, is_column, last) - first;
-        const double slope = last > 0 ? rise / last : 0.0;
-        slci_mma_lines_of *lines = is_column ? &shared->columns : &shared->rows;
-        const double curve = (slci_mma_bent(setup, tile, is_column, at) - first - slope * at -
-                              shared->curve_middle) *
-                             shared->c_per_unit;
-        lines->curve[at] =
-            PLAN::IS_CURVE_WHOLE ? __double2int_rn(curve) : __float_as_int((float)curve);
-        if (at == 0) {
-            lines->slope = slope;
-            (is_column ? shared->reference.l_bent : shared->reference.m_bent) =
-                first + shared->curve_middle;
+    for (int p = (int)threadIdx.x; p < 2 * PLAN::LINES; p += (int)blockDim.x) {
+        if (PLAN::IS_MIRRORED) {
+            slci_mma_mirror(setup, shared, p < PLAN::LINES, p % PLAN::LINES);
+        } else {
+            slci_mma_bend_line<PLAN>(setup, shared, p < PLAN::LINES, p % PLAN::LINES);
         }
     }
 }

@@ -4,7 +4,7 @@
  * shares its unit with the tensor cores.
  *
  *     turn = at_line + slci_mma_curve_turn<PLAN>(w, w_plain, curve, curve_unit);
- *     slci_mma_circles<PLAN>(turn, out);    SLCI_MMA_CHUNK turns, each PLAN::AHEAD
+ *     slci_mma_circles<PLAN, 4>(turn, out);    4 turns, each PLAN::AHEAD
  *     high = slci_mma_pack(value), low = slci_mma_pack_rest(value, high);
  */
 #ifndef SLC_KERNELS_DIRECT_MMA_CIRCLE_CUH
@@ -53,57 +53,59 @@ static __device__ __forceinline__ int slci_mma_quarter_rest(uint32_t turn) {
 
 /* Cosine (x) and sine (y) of turns that are an eighth ahead. Each step is taken for all of them before
  * the next, because a warp issues in order: what follows the one before would wait for it. */
+template <int N>
 static __device__ __forceinline__ void slci_mma_circles_fine(const uint32_t *turn, float2 *out) {
-    float x[SLCI_MMA_CHUNK], x2[SLCI_MMA_CHUNK], s[SLCI_MMA_CHUNK], c[SLCI_MMA_CHUNK];
+    float x[N], x2[N], s[N], c[N];
 #pragma unroll
-    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+    for (int k = 0; k < N; k++) {
         /* The lower 30 bits less half of their range: the rest, in units of 2^-32 quarters. */
         x[k] = __fmul_rn(__int2float_rn(slci_mma_quarter_rest(turn[k])), 0x1.921fb6p-32f);
     }
 #pragma unroll
-    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+    for (int k = 0; k < N; k++) {
         x2[k] = __fmul_rn(x[k], x[k]);
     }
 #pragma unroll
-    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+    for (int k = 0; k < N; k++) {
         c[k] = __fmaf_rn(x2[k], SLCI_MMA_C4, SLCI_MMA_C3);
         s[k] = __fmaf_rn(x2[k], SLCI_MMA_S3, SLCI_MMA_S2);
     }
 #pragma unroll
-    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+    for (int k = 0; k < N; k++) {
         c[k] = __fmaf_rn(x2[k], c[k], SLCI_MMA_C2);
         s[k] = __fmaf_rn(x2[k], s[k], SLCI_MMA_S1);
     }
 #pragma unroll
-    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+    for (int k = 0; k < N; k++) {
         c[k] = __fmaf_rn(x2[k], c[k], SLCI_MMA_C1);
     }
 #pragma unroll
-    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+    for (int k = 0; k < N; k++) {
         s[k] = __fmaf_rn(__fmul_rn(x2[k], x[k]), s[k], x[k]);
         c[k] = __fmaf_rn(x2[k], c[k], 1.0f);
     }
 #pragma unroll
-    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+    for (int k = 0; k < N; k++) {
         out[k] = slci_mma_cross(turn[k], s[k], c[k]);
     }
 }
 
 /* The same within 6e-7, by the special functions, of turns: enough for operands of single fp16. */
+template <int N>
 static __device__ __forceinline__ void slci_mma_circles_coarse(const uint32_t *turn, float2 *out) {
 #pragma unroll
-    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+    for (int k = 0; k < N; k++) {
         const float x = __fmul_rn(__int2float_rn((int)turn[k]), 0x1.921fb6p-30f);
         out[k] = make_float2(__cosf(x), __sinf(x));
     }
 }
 
-template <class PLAN>
+template <class PLAN, int N>
 static __device__ __forceinline__ void slci_mma_circles(const uint32_t *turn, float2 *out) {
     if (PLAN::IS_SPLIT) {
-        slci_mma_circles_fine(turn, out);
+        slci_mma_circles_fine<N>(turn, out);
     } else {
-        slci_mma_circles_coarse(turn, out);
+        slci_mma_circles_coarse<N>(turn, out);
     }
 }
 
@@ -120,8 +122,30 @@ static __device__ __forceinline__ uint32_t slci_mma_curve_turn(int w, float w_pl
     if (PLAN::IS_CURVE_WHOLE) {
         return (uint32_t)((int64_t)w * curve >> (32 - SLCI_CUDA_CURVED_SHIFT));
     }
+    if (!PLAN::HAS_CURVE) {
+        return 0u;
+    }
     const float units = __fmaf_rn(w_plain, __int_as_float(curve), SLCI_MMA_WHOLE);
     return __float_as_uint(units) * curve_unit; /* and SLCI_MMA_WHOLE_BITS (slci_mma_phase) */
+}
+
+/* Cosine and sine of the angle that two lines which mirror each other have in common: `scatter`, and w
+ * times `even` (slci_direct_mirror_find). */
+template <class PLAN>
+static __device__ __forceinline__ float2 slci_mma_common(float w_plain, float even, float scatter) {
+    const float x = __fmaf_rn(w_plain, even, scatter);
+    const float x2 = __fmul_rn(x, x);
+    float c = -1.0f / 2;
+    float s = -1.0f / 6;
+    if (PLAN::COMMON_PAIRS == 1) {
+        c = __fmaf_rn(x2, 1.0f / 24, c);
+        s = __fmaf_rn(x2, 1.0f / 120, s);
+    } else if (PLAN::COMMON_PAIRS == 2) {
+        c = __fmaf_rn(x2, __fmaf_rn(x2, SLCI_MMA_C4, SLCI_MMA_C3), SLCI_MMA_C2);
+        c = __fmaf_rn(x2, c, SLCI_MMA_C1);
+        s = __fmaf_rn(x2, __fmaf_rn(x2, SLCI_MMA_S3, SLCI_MMA_S2), SLCI_MMA_S1);
+    }
+    return make_float2(__fmaf_rn(x2, c, 1.0f), __fmaf_rn(__fmul_rn(x2, x), s, x));
 }
 
 static __device__ __forceinline__ uint32_t slci_mma_pack(float2 value) {

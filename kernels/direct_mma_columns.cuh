@@ -34,28 +34,31 @@ static __device__ __forceinline__ void slci_mma_store(const float2 *value, char 
 /* What a lane keeps of the 4 samples of a chunk while it makes lines 32 apart. */
 typedef struct slci_mma_columns {
     uint32_t turn[SLCI_MMA_CHUNK], step[SLCI_MMA_CHUNK];
-    int w[SLCI_MMA_CHUNK];
+    int own[SLCI_MMA_CHUNK]; /* slci_mma_stock */
     float w_plain[SLCI_MMA_CHUNK];
     /* Of the group that comes next. */
     int curve;
-    float bend;
+    float even;
+    float bend[2];
 } slci_mma_columns;
 
-/* Before the chunk's first lines, of which the lane has `line`. */
-static __device__ __forceinline__ void slci_mma_start_columns(const slci_mma_sample *samples,
-                                                              int line, slci_mma_columns *own) {
+/* Before the chunk's first lines, of which the lane has `line`, or the pair of that number. */
+template <class PLAN>
+static __device__ __forceinline__ void slci_mma_start_columns(const slci_mma_stock<PLAN> *stock,
+                                                              int first, int line,
+                                                              slci_mma_columns *own) {
     const uint32_t lines = (uint32_t)line;
 #pragma unroll
     for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
-        const slci_mma_turns turns = samples[k].columns;
+        const slci_mma_turns turns = stock->sample(first + k)->columns;
         own->turn[k] = turns.first + turns.step * lines + (turns.step_rest * lines >> 7);
         own->step[k] = turns.step_32;
-        own->w[k] = samples[k].w;
-        own->w_plain[k] = samples[k].w_plain;
+        own->own[k] = stock->own[first + k];
+        own->w_plain[k] = stock->sample(first + k)->w_plain;
     }
 }
 
-/* The lane's circles at a line, and on to its next. */
+/* The lane's circles at a line, or at the second of a pair, and on to its next. */
 template <class PLAN>
 static __device__ __forceinline__ void slci_mma_column_circles(slci_mma_columns *own,
                                                                uint32_t curve_unit, float2 *out) {
@@ -63,10 +66,10 @@ static __device__ __forceinline__ void slci_mma_column_circles(slci_mma_columns 
 #pragma unroll
     for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
         turn[k] = own->turn[k] +
-                  slci_mma_curve_turn<PLAN>(own->w[k], own->w_plain[k], own->curve, curve_unit);
+                  slci_mma_curve_turn<PLAN>(own->own[k], own->w_plain[k], own->curve, curve_unit);
         own->turn[k] += own->step[k];
     }
-    slci_mma_circles<PLAN>(turn, out);
+    slci_mma_circles<PLAN, SLCI_MMA_CHUNK>(turn, out);
 }
 
 /* A column's lines of terms TERM and above, of its values in the term before. */
@@ -83,8 +86,8 @@ static __device__ __forceinline__ void slci_mma_make_column_terms(float2 *value,
     }
 }
 
-/* Where group `group` of the warp's columns of a stage, of PLAN::STEPS, lies: its chunk, and the lane's
- * column. */
+/* Where group `group` of the warp's columns of a stage, of PLAN::GROUPS, lies: its chunk, and the
+ * lane's column or pair of columns. */
 template <class PLAN> static __device__ __forceinline__ int slci_mma_chunk_of(int warp, int group) {
     return PLAN::SHARERS > 1 ? warp % PLAN::CHUNKS
                              : warp + group / PLAN::CHUNK_GROUPS * SLCI_MMA_WARPS;
@@ -92,8 +95,13 @@ template <class PLAN> static __device__ __forceinline__ int slci_mma_chunk_of(in
 
 template <class PLAN>
 static __device__ __forceinline__ int slci_mma_column_of(int warp, int group) {
-    const int first = PLAN::SHARERS > 1 ? warp / PLAN::CHUNKS * (SLCI_MMA_TILE / PLAN::SHARERS) : 0;
+    const int first = PLAN::SHARERS > 1 ? warp / PLAN::CHUNKS * (PLAN::LINES / PLAN::SHARERS) : 0;
     return first + group % PLAN::CHUNK_GROUPS * 32 + (int)threadIdx.x % 32;
+}
+
+/* The two columns of a pair. */
+static __device__ __forceinline__ int slci_mma_pair_column(int pair, int half) {
+    return half == 0 ? SLCI_MMA_TILE / 2 + pair : SLCI_MMA_TILE / 2 - 1 - pair;
 }
 
 /* Loads what group `group` needs from shared memory, some time before it is made. The groups of a stage
@@ -104,27 +112,62 @@ slci_mma_load_columns(const slci_mma_shared *shared, const slci_mma_stock<PLAN> 
                       int stage, int group, slci_mma_columns *own) {
     const int line = slci_mma_column_of<PLAN>(warp, group);
     own->curve = shared->columns.curve[line];
-    own->bend = PLAN::N_TERMS > 0 ? shared->column_bend[line] : 0.0f;
+    own->even = PLAN::IS_MIRRORED ? shared->columns.even[line] : 0.0f;
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        const int column = PLAN::IS_MIRRORED ? slci_mma_pair_column(line, h) : line;
+        own->bend[h] = PLAN::N_TERMS > 0 ? shared->column_bend[column] : 0.0f;
+    }
     if (group % PLAN::CHUNK_GROUPS == 0) {
         const int sample =
             stage * PLAN::STAGE + slci_mma_chunk_of<PLAN>(warp, group) * SLCI_MMA_CHUNK;
-        slci_mma_start_columns(&stock->sample[sample % (2 * PLAN::BLOCK)], line, own);
+        slci_mma_start_columns<PLAN>(stock, sample % (2 * PLAN::BLOCK), line, own);
     }
 }
 
-/* The group into the stage's operands: a column of 4 samples a lane, and that times each term's power
- * of f̂. */
+/* 4 samples of a column, and those times each term's power of f̂. */
+template <class PLAN>
+static __device__ __forceinline__ void slci_mma_put_column(float2 *value, float bend, char *to) {
+    slci_mma_store<PLAN, PLAN::is_split(0)>(value, to + PLAN::right(0));
+    if constexpr (PLAN::N_TERMS > 0) {
+        slci_mma_make_column_terms<PLAN, 1>(value, bend, to);
+    }
+}
+
+/* Two columns that mirror each other, of the circles of the second. */
+template <class PLAN>
+static __device__ __forceinline__ void slci_mma_put_pair(const float2 *circle, int pair,
+                                                         const slci_mma_columns *own, char *chunk) {
+    float2 behind[SLCI_MMA_CHUNK];
+    float2 before[SLCI_MMA_CHUNK];
+#pragma unroll
+    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+        const float2 common =
+            slci_mma_common<PLAN>(own->w_plain[k], own->even, __int_as_float(own->own[k]));
+        const float c = __fmul_rn(circle[k].x, common.x);
+        const float s = __fmul_rn(circle[k].y, common.x);
+        behind[k] =
+            make_float2(__fmaf_rn(-circle[k].y, common.y, c), __fmaf_rn(circle[k].x, common.y, s));
+        before[k] =
+            make_float2(__fmaf_rn(circle[k].y, common.y, c), __fmaf_rn(circle[k].x, common.y, -s));
+    }
+    slci_mma_put_column<PLAN>(behind, own->bend[0], chunk + slci_mma_pair_column(pair, 0) * 16);
+    slci_mma_put_column<PLAN>(before, own->bend[1], chunk + slci_mma_pair_column(pair, 1) * 16);
+}
+
+/* The group into the stage's operands: a column of 4 samples a lane, or two. */
 template <class PLAN>
 static __device__ __forceinline__ void slci_mma_make_columns(uint32_t curve_unit, int warp,
                                                              int group, char *operands,
                                                              slci_mma_columns *own) {
     const int line = slci_mma_column_of<PLAN>(warp, group);
-    char *to = operands + slci_mma_chunk_of<PLAN>(warp, group) * PLAN::CHUNK_BYTES + line * 16;
+    char *chunk = operands + slci_mma_chunk_of<PLAN>(warp, group) * PLAN::CHUNK_BYTES;
     float2 value[SLCI_MMA_CHUNK];
     slci_mma_column_circles<PLAN>(own, curve_unit, value);
-    slci_mma_store<PLAN, PLAN::is_split(0)>(value, to + PLAN::right(0));
-    if constexpr (PLAN::N_TERMS > 0) {
-        slci_mma_make_column_terms<PLAN, 1>(value, own->bend, to);
+    if constexpr (PLAN::IS_MIRRORED) {
+        slci_mma_put_pair<PLAN>(value, line, own, chunk);
+    } else {
+        slci_mma_put_column<PLAN>(value, own->bend[0], chunk + line * 16);
     }
 }
 

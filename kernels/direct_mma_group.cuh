@@ -77,10 +77,7 @@ struct slci_mma_group_unit {
         }
     }
     static __device__ __forceinline__ void settle(uint32_t *left) {
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            asm volatile("" : "+r"(left[i])::"memory");
-        }
+        asm volatile("" : "+r"(left[0]), "+r"(left[1]), "+r"(left[2]), "+r"(left[3])::"memory");
     }
 };
 

@@ -34,8 +34,11 @@ template <class PLAN> struct slci_mma_layout {
 
 /* The most that any number of terms from this one on needs. */
 template <int PRODUCTS, bool IS_SHORT, int TERMS = 0> static constexpr int slci_mma_bytes() {
-    using PLAN = slci_mma_plan<PRODUCTS, TERMS, IS_SHORT>;
-    constexpr int own = slci_mma_layout<PLAN>::BYTES;
+    using PLAN = slci_mma_plan<PRODUCTS, TERMS, IS_SHORT, false>;
+    using OTHER = slci_mma_plan<PRODUCTS, TERMS, IS_SHORT, !IS_SHORT>;
+    constexpr int own = slci_mma_layout<PLAN>::BYTES > slci_mma_layout<OTHER>::BYTES
+                            ? slci_mma_layout<PLAN>::BYTES
+                            : slci_mma_layout<OTHER>::BYTES;
     if constexpr (PLAN::HAS_MORE) {
         constexpr int others = slci_mma_bytes<PRODUCTS, IS_SHORT, TERMS + 1>();
         return own > others ? own : others;
@@ -61,9 +64,9 @@ template <class PLAN> struct slci_mma_places {
     __device__ __forceinline__ char *stage(int stage) const {
         return operands + stage % 2 * PLAN::STAGE_BYTES;
     }
-    /* The samples of a stage's step. */
-    __device__ __forceinline__ const slci_mma_sample *samples(int stage, int step) const {
-        return &stock->sample[(stage * PLAN::STAGE) % (2 * PLAN::BLOCK) + step * SLCI_MMA_STEP];
+    /* The first sample of a stage's step, in the stock. */
+    static __device__ __forceinline__ int sample(int stage, int step) {
+        return (stage * PLAN::STAGE) % (2 * PLAN::BLOCK) + step * SLCI_MMA_STEP;
     }
 };
 
@@ -147,17 +150,18 @@ static __device__ __forceinline__ void slci_mma_sum_stage(const slci_mma_places<
         }
         UNIT::commit();
         UNIT::template wait<1>();
-        slci_mma_load_rows<PLAN>(rows,
-                                 is_last ? at->samples(stage + 1, 0) : at->samples(stage, step + 1),
+        slci_mma_load_rows<PLAN>(rows, at->stock,
+                                 is_last ? at->sample(stage + 1, 0) : at->sample(stage, step + 1),
                                  &samples);
 #pragma unroll
-        for (int group = PLAN::columns_before(step); group < PLAN::columns_before(step + 1);
-             group++) {
-            slci_mma_make_columns<PLAN>(rows->curve_unit, rows->warp, group, at->stage(stage + 1),
-                                        &columns);
-            if (group + 1 < PLAN::STEPS) {
-                slci_mma_load_columns<PLAN>(at->shared, at->stock, rows->warp, stage + 1, group + 1,
-                                            &columns);
+        for (int group = 0; group < PLAN::GROUPS; group++) {
+            if (group >= PLAN::columns_before(step) && group < PLAN::columns_before(step + 1)) {
+                slci_mma_make_columns<PLAN>(rows->curve_unit, rows->warp, group,
+                                            at->stage(stage + 1), &columns);
+                if (group + 1 < PLAN::GROUPS) {
+                    slci_mma_load_columns<PLAN>(at->shared, at->stock, rows->warp, stage + 1,
+                                                group + 1, &columns);
+                }
             }
         }
     }
@@ -183,11 +187,11 @@ static __device__ __forceinline__ void slci_mma_sum_run(const slci_direct_cuda_a
     slci_mma_supply<PLAN>(a, at->shared, at->stock, 0);
     __syncthreads();
 #pragma unroll
-    for (int group = 0; group < PLAN::STEPS; group++) {
+    for (int group = 0; group < PLAN::GROUPS; group++) {
         slci_mma_load_columns<PLAN>(at->shared, at->stock, warp, 0, group, &columns);
         slci_mma_make_columns<PLAN>(rows.curve_unit, warp, group, at->stage(0), &columns);
     }
-    slci_mma_load_rows<PLAN>(&rows, at->samples(0, 0), &samples);
+    slci_mma_load_rows<PLAN>(&rows, at->stock, 0, &samples);
     slci_mma_make_values<PLAN>(&rows, &samples, &values);
     UNIT::publish();
     __syncthreads();
@@ -248,7 +252,7 @@ static __device__ __forceinline__ void slci_mma_sum_tile(const slci_direct_cuda_
             at.shared->run = slci_block_run(a, index);
         }
         __syncthreads();
-        slci_mma_list_run(a, at.shared);
+        slci_mma_list_run<PLAN::RUN>(a, at.shared, at.stock->list);
         slci_mma_sums own;
         slci_mma_sum_run<UNIT, PLAN>(a, &at, warp, &own);
         slci_mma_store_sums<PLAN>(a, at.shared, &own, warp, (float *)at.operands);
@@ -258,12 +262,17 @@ static __device__ __forceinline__ void slci_mma_sum_tile(const slci_direct_cuda_
 /* By as many terms as the tile needs: TERMS or more. */
 template <class UNIT, int PRODUCTS, int TERMS>
 static __device__ __forceinline__ void slci_mma_sum_terms(const slci_direct_cuda_arguments *a,
-                                                          int n_terms, char *memory) {
-    using PLAN = slci_mma_plan<PRODUCTS, TERMS, UNIT::IS_SHORT>;
-    if (n_terms == TERMS) {
+                                                          int n_terms, bool is_mirrored,
+                                                          char *memory) {
+    using PLAN = slci_mma_plan<PRODUCTS, TERMS, UNIT::IS_SHORT, false>;
+    if (n_terms > TERMS) {
+        if constexpr (PLAN::HAS_MORE) {
+            slci_mma_sum_terms<UNIT, PRODUCTS, TERMS + 1>(a, n_terms, is_mirrored, memory);
+        }
+    } else if (!is_mirrored) {
         slci_mma_sum_tile<UNIT, PLAN>(a, memory);
-    } else if constexpr (PLAN::HAS_MORE) {
-        slci_mma_sum_terms<UNIT, PRODUCTS, TERMS + 1>(a, n_terms, memory);
+    } else if constexpr (!UNIT::IS_SHORT) {
+        slci_mma_sum_tile<UNIT, slci_mma_plan<PRODUCTS, TERMS, false, true>>(a, memory);
     }
 }
 
@@ -274,7 +283,8 @@ static __global__ void __launch_bounds__(slci_mma_form<PRODUCTS, UNIT::IS_SHORT>
         extern __shared__ __align__(128) char memory[];
         slci_mma_shared *shared = (slci_mma_shared *)memory;
         if (slci_mma_begin(&a, shared)) {
-            slci_mma_sum_terms<UNIT, PRODUCTS, 0>(&a, shared->tile.n_terms, memory);
+            slci_mma_sum_terms<UNIT, PRODUCTS, 0>(&a, shared->tile.n_terms,
+                                                  shared->tile.is_mirrored, memory);
         }
     }
 }

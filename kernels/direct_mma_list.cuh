@@ -1,11 +1,15 @@
 /* The list of a run's used samples.
  *
- *     slci_mma_list_run(a, shared);    all threads, at the start of a run
+ *     slci_mma_list_run<PLAN::RUN>(a, shared, list);    all threads, at the start of a run
  */
 #ifndef SLC_KERNELS_DIRECT_MMA_LIST_CUH
 #define SLC_KERNELS_DIRECT_MMA_LIST_CUH
 
 #include "kernels/direct_mma_block.cuh"
+
+/* Tensor cores cut off up to 2^-23 of a sum when they add, always towards zero: amplitudes are larger
+ * by half of that, so that one addition is 2^-24 off at most, either way. */
+#define SLCI_MMA_CUT (1.0 + 0x1p-24)
 
 /* Below the exponent of any w V that is not 0. */
 #define SLCI_MMA_NO_EXPONENT -2000
@@ -18,9 +22,8 @@ static __device__ __forceinline__ int slci_mma_exponent(float weight, float2 vis
     return size > 0.0 ? exponent + 2 : SLCI_MMA_NO_EXPONENT; /* |V|: at most √2 of it */
 }
 
-/* Steps of 32 samples of a warp, half of which it has on their way at a time. */
-#define SLCI_MMA_LIST_STEPS (SLC_DIRECT_GRANULE_SAMPLES / 32 / SLCI_MMA_WARPS)
-#define SLCI_MMA_LIST_AT_ONCE (SLCI_MMA_LIST_STEPS / 2)
+/* Steps of 32 samples that a warp has on their way at a time. */
+#define SLCI_MMA_LIST_AT_ONCE 16
 
 /* Which of the lane's samples, each 32 after the one before it, all lanes use: a mask for each. Those
  * from `n` on are none of the run's. */
@@ -49,20 +52,22 @@ static __device__ __forceinline__ void slci_mma_look(const slci_direct_cuda_argu
 /* Lists the samples of the run that have a weight, in the order of the file, and finds the exponent
  * of the largest |wV|. All threads; ends with a barrier. Not inlined, because nothing of it should be
  * kept in registers while stages are multiplied. */
+template <int RUN>
 static __device__ __noinline__ void slci_mma_list_run(const slci_direct_cuda_arguments *a,
-                                                      slci_mma_shared *shared) {
+                                                      slci_mma_shared *shared, uint16_t *list) {
+    constexpr int STEPS = RUN / 32 / SLCI_MMA_WARPS; /* of 32 samples of a warp */
     const int lane = (int)threadIdx.x % 32;
     const int warp = (int)threadIdx.x / 32;
-    const int first = warp * SLCI_MMA_LIST_STEPS * 32 + lane;
-    unsigned masks[SLCI_MMA_LIST_STEPS];
+    const int first = warp * STEPS * 32 + lane;
+    unsigned masks[STEPS];
     int exponent = SLCI_MMA_NO_EXPONENT;
     int count = 0;
 #pragma unroll
-    for (int step = 0; step < SLCI_MMA_LIST_STEPS; step += SLCI_MMA_LIST_AT_ONCE) {
+    for (int step = 0; step < STEPS; step += SLCI_MMA_LIST_AT_ONCE) {
         slci_mma_look(a, shared, first + 32 * step, masks + step, &exponent);
     }
 #pragma unroll
-    for (int step = 0; step < SLCI_MMA_LIST_STEPS; step++) {
+    for (int step = 0; step < STEPS; step++) {
         count += __popc(masks[step]);
     }
 #pragma unroll
@@ -83,16 +88,15 @@ static __device__ __noinline__ void slci_mma_list_run(const slci_direct_cuda_arg
         exponent = max(exponent, shared->warp_exponent[other]);
     }
 #pragma unroll
-    for (int step = 0; step < SLCI_MMA_LIST_STEPS; step++) {
+    for (int step = 0; step < STEPS; step++) {
         if ((masks[step] >> lane & 1u) != 0) {
-            shared->list[to + __popc(masks[step] & ((1u << lane) - 1u))] =
-                (uint16_t)(first + 32 * step);
+            list[to + __popc(masks[step] & ((1u << lane) - 1u))] = (uint16_t)(first + 32 * step);
         }
         to += __popc(masks[step]);
     }
     if (threadIdx.x == 0) {
         shared->left_bits = SLCI_MMA_LEFT_BIT - exponent;
-        shared->scale = ldexp(1.0, SLCI_MMA_LEFT_BIT - exponent);
+        shared->scale = ldexp(SLCI_MMA_CUT, SLCI_MMA_LEFT_BIT - exponent);
         shared->n_used = exponent > SLCI_MMA_NO_EXPONENT ? n_used : 0;
     }
     __syncthreads();

@@ -1,7 +1,7 @@
 /* How a product kernel multiplies: the operands of a stage and where they lie, all of it fixed at
  * compile time.
  *
- *     using PLAN = slci_mma_plan<3, 2, false>;    three products, two correction terms
+ *     using PLAN = slci_mma_plan<3, 2, false, false>;    three products, two correction terms
  *     PLAN::right(term)                    in each of two buffers of PLAN::STAGE_BYTES
  *
  * Left operands, rows of the picture, are in registers. Right ones, its columns, are in shared memory:
@@ -33,8 +33,9 @@
 /* Samples of a stage. 32 of split operands are four additions to the sum of the large products, which
  * is what the error allows before the sum moves; of one product there may be twice as many. More terms
  * have as many as shared memory holds two stages of. */
-static constexpr int slci_mma_stage(int products, int terms) {
-    return products == 1 ? (terms < 2 ? 64 : 32) : terms < 3 ? 32 : 16;
+static constexpr int slci_mma_stage(int products, int terms, bool is_mirrored) {
+    const bool is_long = products == 1 ? terms < 2 : terms < 1 && is_mirrored;
+    return is_long ? 64 : products == 1 || terms < 3 ? 32 : 16;
 }
 
 /* The same in SLCI_MMA_SHORT_BYTES. */
@@ -50,16 +51,18 @@ static constexpr int slci_mma_most_terms(int products, bool is_short) {
 }
 
 /* PRODUCTS of fp16 operands: 1, or 3 of operands split in two; TERMS of the expansion beyond the
- * first; in stages that are short or not. */
-template <int PRODUCTS, int TERMS, bool IS_SHORT> struct slci_mma_plan {
+ * first; in stages that are short or not; of lines that mirror each other or not. */
+template <int PRODUCTS, int TERMS, bool IS_SHORT, bool MIRRORED> struct slci_mma_plan {
+    static constexpr bool IS_MIRRORED = MIRRORED;
+    static_assert(!IS_SHORT || !MIRRORED, "a chunk has less than 32 pairs for a warp");
     static constexpr int N_TERMS = TERMS;
     static constexpr bool HAS_MORE = /* than these terms, for other tiles */
         TERMS < slci_mma_most_terms(PRODUCTS, IS_SHORT);
     static constexpr bool IS_SPLIT = PRODUCTS > 1;
     /* Whether low · low belongs to term 0. */
     static constexpr bool HAS_LOWS = IS_SPLIT && TERMS >= SLCI_CUDA_LOW_TERMS;
-    static constexpr int STAGE =
-        IS_SHORT ? slci_mma_short_stage(PRODUCTS, TERMS) : slci_mma_stage(PRODUCTS, TERMS);
+    static constexpr int STAGE = IS_SHORT ? slci_mma_short_stage(PRODUCTS, TERMS)
+                                          : slci_mma_stage(PRODUCTS, TERMS, MIRRORED);
     /* Samples that are prepared at a time, 32 by a warp: by all warps, or by each in its turn. At least
      * two stages, because a stage's are prepared a stage before they are used. */
     static constexpr int BLOCK = IS_SHORT ? 32 : 32 * SLCI_MMA_WARPS;
@@ -67,23 +70,38 @@ template <int PRODUCTS, int TERMS, bool IS_SHORT> struct slci_mma_plan {
     /* Pieces in which finished sums go into the image: where one has room for all rows. */
     static constexpr int PIECES = IS_SHORT ? SLCI_MMA_WARPS : 1;
     static constexpr int PIECE_ROWS = SLCI_MMA_TILE / PIECES;
+    static constexpr int
+        RUN = /* samples at most: the list of those with a weight has room for them */
+        SLC_DIRECT_GRANULE_SAMPLES * (IS_SHORT ? 1 : SLCI_CUDA_GRANULES);
+    /* From sample to sample: apart in their banks, where there is room. */
+    static constexpr int SAMPLE_BYTES = IS_SPLIT && TERMS == 2 && !IS_SHORT ? 64 : 80;
     static constexpr int CHUNKS = STAGE / SLCI_MMA_CHUNK;
     static constexpr int STEPS = STAGE / SLCI_MMA_STEP;
-    /* Warps that share a chunk's columns, and groups of 32 columns that each makes of it. A warp makes
-     * as many groups as there are steps. */
+    /* Warps that share a chunk's columns, and groups that each makes of it: of 32 columns, or of 32
+     * pairs that mirror each other. */
     static constexpr int SHARERS = CHUNKS < SLCI_MMA_WARPS ? SLCI_MMA_WARPS / CHUNKS : 1;
-    static constexpr int CHUNK_GROUPS = SLCI_MMA_TILE / 32 / SHARERS;
+    static constexpr int LINES =
+        MIRRORED ? SLCI_MMA_TILE / 2 : SLCI_MMA_TILE; /* or pairs of them */
+    static constexpr int CHUNK_GROUPS = LINES / 32 / SHARERS;
+    static constexpr int GROUPS = MIRRORED ? STEPS / 2 : STEPS; /* of a stage, by a warp */
     /* The first step after which columns are made. Those left then come after the last step, with which
      * high · high of term 0 is multiplied: half of all products where there is no other term. */
     static constexpr int FIRST_COLUMNS = IS_SPLIT && TERMS == 0 ? 1 : 0;
     static_assert(FIRST_COLUMNS < STEPS, "columns would not be loaded");
     static __host__ __device__ constexpr int columns_before(int step) {
-        return step == STEPS ? STEPS : step > FIRST_COLUMNS ? step - FIRST_COLUMNS : 0;
+        return step == STEPS          ? GROUPS
+               : step > FIRST_COLUMNS ? (step - FIRST_COLUMNS) * GROUPS / STEPS
+                                      : 0;
     }
     /* Stages from promotion to promotion. A single fp16 is so coarse that 128 samples are no harm. */
     static constexpr int INTERVAL = IS_SPLIT ? 1 : 128 / STAGE;
     /* Whether the curve's product is one of integers (direct_bent.h). */
-    static constexpr bool IS_CURVE_WHOLE = TERMS >= SLCI_CUDA_SHIFTED_TERMS;
+    static constexpr bool IS_CURVE_WHOLE = !MIRRORED && TERMS >= SLCI_CUDA_SHIFTED_TERMS;
+    /* Whether lines have a curve in their turns. Of lines that mirror each other it is what differs
+     * between them, which is part of what a tile without terms leaves out. */
+    static constexpr bool HAS_CURVE = !MIRRORED || TERMS > 0;
+    /* Pairs of powers of the angle that those have in common, beyond the third. */
+    static constexpr int COMMON_PAIRS = TERMS < 2 ? TERMS : 2;
     /* What columns and rows are ahead of their phase, in units of 2^-32 turns: an eighth of a turn
      * makes the nearest quarter the one below. */
     static constexpr uint32_t AHEAD = IS_SPLIT ? 0x20000000u : 0u;

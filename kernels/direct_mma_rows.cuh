@@ -4,7 +4,7 @@
  *
  *     slci_mma_rows rows;
  *     slci_mma_find_rows<PLAN>(shared, warp, &rows);                 once a run
- *     slci_mma_load_rows<PLAN>(&rows, samples, &loaded);             a step
+ *     slci_mma_load_rows<PLAN>(&rows, stock, first, &loaded);        a step
  *     slci_mma_make_values<PLAN>(&rows, &loaded, &values);
  *     slci_mma_make_term<PLAN, TERM>(&rows, &values, &left);         its operands in a term
  */
@@ -64,21 +64,33 @@ typedef struct slci_mma_rows {
     int warp;
     uint32_t from_middle; /* of the first, in rows */
     int curve[2];
+    float even; /* of both, where they mirror each other */
     uint32_t curve_unit;
     slci_mma_row_bend bend[2];
 } slci_mma_rows;
+
+/* The row of the tile that a lane of a warp has first (half 0) or second. */
+template <class PLAN> static __device__ __forceinline__ int slci_mma_row_of(int warp, int half) {
+    const int in_warp = (int)threadIdx.x % 32 / 4;
+    if (PLAN::IS_MIRRORED) {
+        const int pair = 8 * warp + in_warp;
+        return half == 0 ? SLCI_MMA_TILE / 2 + pair : SLCI_MMA_TILE / 2 - 1 - pair;
+    }
+    return 16 * warp + in_warp + 8 * half;
+}
 
 template <class PLAN>
 static __device__ __forceinline__ void slci_mma_find_rows(const slci_mma_shared *shared, int warp,
                                                           slci_mma_rows *rows) {
     const int in_warp = (int)threadIdx.x % 32 / 4;
     rows->warp = warp;
-    rows->from_middle = (uint32_t)(in_warp - SLCI_MMA_MIDDLE_ROW);
+    rows->from_middle = (uint32_t)(in_warp - (PLAN::IS_MIRRORED ? 0 : SLCI_MMA_MIDDLE_ROW));
     rows->curve_unit = shared->curve_unit;
+    rows->even = PLAN::IS_MIRRORED ? shared->rows.even[8 * warp + in_warp] : 0.0f;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-        const int row = 16 * warp + in_warp + 8 * h;
-        rows->curve[h] = shared->rows.curve[row];
+        const int row = slci_mma_row_of<PLAN>(warp, h);
+        rows->curve[h] = shared->rows.curve[PLAN::IS_MIRRORED ? 8 * warp + in_warp : row];
         rows->bend[h] = slci_mma_load_bend<PLAN>(shared, row);
     }
 }
@@ -99,50 +111,93 @@ typedef struct slci_mma_row_samples {
     float2 a[2];
     float w_plain[2];
     uint32_t turn[2], step[2];
-    int w[2];
+    int own[2]; /* slci_mma_stock */
 } slci_mma_row_samples;
 
-/* `samples` are the step's. */
+/* `first` is the step's first sample, in the stock. */
 template <class PLAN>
 static __device__ __forceinline__ void slci_mma_load_rows(const slci_mma_rows *rows,
-                                                          const slci_mma_sample *samples,
-                                                          slci_mma_row_samples *out) {
+                                                          const slci_mma_stock<PLAN> *stock,
+                                                          int first, slci_mma_row_samples *out) {
 #pragma unroll
     for (int j = 0; j < 2; j++) {
-        const slci_mma_sample *sample = &samples[(int)threadIdx.x % 4 + j * SLCI_MMA_CHUNK];
+        const int at = first + (int)threadIdx.x % 4 + j * SLCI_MMA_CHUNK;
+        const slci_mma_sample *sample = stock->sample(at);
         const float4 head = *(const float4 *)&sample->a;
         out->a[j] = make_float2(head.x, head.y);
         out->w_plain[j] = head.z;
         out->step[j] = __float_as_uint(head.w);
         out->turn[j] = sample->row_turn[rows->warp];
-        out->w[j] = PLAN::IS_CURVE_WHOLE ? sample->w : 0;
+        out->own[j] = stock->own[at];
+    }
+}
+
+/* The values of two rows that mirror each other: a circle for both. */
+template <class PLAN>
+static __device__ __forceinline__ void
+slci_mma_make_mirrored_values(const slci_mma_rows *rows, const slci_mma_row_samples *samples,
+                              slci_mma_values *out) {
+    uint32_t turn[2];
+    float2 circle[2];
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        turn[j] =
+            samples->turn[j] + samples->step[j] * rows->from_middle +
+            slci_mma_curve_turn<PLAN>(0, samples->w_plain[j], rows->curve[0], rows->curve_unit);
+    }
+    slci_mma_circles<PLAN, 2>(turn, circle);
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        const float2 common = slci_mma_common<PLAN>(samples->w_plain[j], rows->even,
+                                                    -__int_as_float(samples->own[j]));
+        const float2 a = samples->a[j];
+        const float x = __fmaf_rn(a.y, common.y, __fmul_rn(a.x, common.x));
+        const float y = __fmaf_rn(-a.x, common.y, __fmul_rn(a.y, common.x));
+        const float xc = __fmul_rn(x, circle[j].x);
+        const float yc = __fmul_rn(y, circle[j].x);
+        out->value[2 * j] =
+            make_float2(__fmaf_rn(y, circle[j].y, xc), __fmaf_rn(-x, circle[j].y, yc));
+        out->value[2 * j + 1] =
+            make_float2(__fmaf_rn(-y, circle[j].y, xc), __fmaf_rn(x, circle[j].y, yc));
+        out->w[j] = samples->w_plain[j];
     }
 }
 
 /* w V e^{-iα} = (a cos α + b sin α) + i (b cos α - a sin α). */
 template <class PLAN>
-static __device__ __forceinline__ void slci_mma_make_values(const slci_mma_rows *rows,
-                                                            const slci_mma_row_samples *samples,
-                                                            slci_mma_values *out) {
+static __device__ __forceinline__ void
+slci_mma_make_single_values(const slci_mma_rows *rows, const slci_mma_row_samples *samples,
+                            slci_mma_values *out) {
     uint32_t turn[4];
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         const float w_plain = samples->w_plain[j];
         const uint32_t first = samples->turn[j] + samples->step[j] * rows->from_middle;
-        turn[2 * j] = first + slci_mma_curve_turn<PLAN>(samples->w[j], w_plain, rows->curve[0],
+        turn[2 * j] = first + slci_mma_curve_turn<PLAN>(samples->own[j], w_plain, rows->curve[0],
                                                         rows->curve_unit);
         turn[2 * j + 1] =
             first + 8 * samples->step[j] +
-            slci_mma_curve_turn<PLAN>(samples->w[j], w_plain, rows->curve[1], rows->curve_unit);
+            slci_mma_curve_turn<PLAN>(samples->own[j], w_plain, rows->curve[1], rows->curve_unit);
         out->w[j] = w_plain;
     }
-    slci_mma_circles<PLAN>(turn, out->value);
+    slci_mma_circles<PLAN, 4>(turn, out->value);
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         const float2 circle = out->value[i];
         const float2 a = samples->a[i / 2];
         out->value[i].x = __fmaf_rn(a.y, circle.y, __fmul_rn(a.x, circle.x));
         out->value[i].y = __fmaf_rn(-a.x, circle.y, __fmul_rn(a.y, circle.x));
+    }
+}
+
+template <class PLAN>
+static __device__ __forceinline__ void slci_mma_make_values(const slci_mma_rows *rows,
+                                                            const slci_mma_row_samples *samples,
+                                                            slci_mma_values *out) {
+    if constexpr (PLAN::IS_MIRRORED) {
+        slci_mma_make_mirrored_values<PLAN>(rows, samples, out);
+    } else {
+        slci_mma_make_single_values<PLAN>(rows, samples, out);
     }
 }
 

@@ -46,7 +46,7 @@ static __device__ inline void slci_mma_fetch(const slci_direct_cuda_arguments *a
     if (slci_mma_own_sample<PLAN>(first, &at) && at < shared->n_used) {
         slci_mma_raw *raw = slci_mma_own_raw(stock, at);
         const uint32_t n_channels = (uint32_t)a->setup.n_channels;
-        const uint32_t in_granule = shared->run.first_sample + shared->list[at];
+        const uint32_t in_granule = shared->run.first_sample + stock->list[at];
         const int64_t row = shared->run.first_row + in_granule / n_channels;
         const int64_t sample = shared->run.first_row * n_channels + in_granule;
         for (int i = 0; i < 3; i++) {
@@ -78,6 +78,44 @@ static __device__ __forceinline__ slci_mma_turns slci_mma_turns_of(uint64_t fine
             (uint32_t)((fine_step + (1u << 26)) >> 27)};
 }
 
+/* `a` e^{-2πi turn}. */
+static __device__ __forceinline__ double2 slci_mma_turned(double2 a, double turn) {
+    double s = 0.0;
+    double c = 0.0;
+    sincospi(2.0 * (turn - rint(turn)), &s, &c);
+    return make_double2(fma(a.y, s, a.x * c), fma(-a.x, s, a.y * c));
+}
+
+/* Of a mirrored tile: phases from the middle to the first line behind it and from line to line, and the
+ * amplitude with the phase in the middle. That would take the scatter away, so it is a small one here,
+ * among what the lines of a pair have in common. */
+template <class PLAN>
+static __device__ __forceinline__ void slci_mma_mirrored_phase(const slci_mma_shared *shared,
+                                                               double scale_rad, const double *uvw,
+                                                               double2 a, slci_mma_sample *out) {
+    const slci_mma_reference *at = &shared->reference;
+    const double w = uvw[2];
+    const uint32_t ahead =
+        PLAN::AHEAD - (PLAN::HAS_CURVE ? SLCI_MMA_WHOLE_BITS * shared->curve_unit : 0u);
+    const uint64_t column = slci_mma_fixed_turn(slci_fraction(w, 0.5 * shared->columns.slope) -
+                                                slci_fraction(uvw[0], 0.5 * scale_rad));
+    const uint64_t row = slci_mma_fixed_turn(slci_fraction(w, 0.5 * shared->rows.slope) +
+                                             slci_fraction(uvw[1], 0.5 * scale_rad));
+    out->columns = slci_mma_turns_of(column, 2 * column);
+    out->columns.first += ahead;
+#pragma unroll
+    for (int warp = 0; warp < SLCI_MMA_WARPS; warp++) {
+        out->row_turn[warp] = slci_mma_nearest(row + 2 * row * (uint64_t)(8 * warp)) + ahead;
+    }
+    out->row_step = slci_mma_nearest(2 * row);
+    const double2 turned =
+        slci_mma_turned(a, slci_fraction(uvw[0], at->l) + slci_fraction(uvw[1], at->m) +
+                               slci_fraction(w, at->w_factor) +
+                               slci_fraction(w, at->l_bent + at->m_bent));
+    out->a = make_float2((float)turned.x, (float)turned.y);
+    out->w_plain = (float)w;
+}
+
 /* Phases at line 0 and from line to line, as slci_sample_phase has them, with the scatter, with the
  * slope of w (N - n0), and with what the lines' turns are ahead. */
 template <class PLAN>
@@ -104,7 +142,6 @@ static __device__ __forceinline__ void slci_mma_phase(const slci_mma_shared *sha
             slci_mma_nearest(row + row_step * (uint64_t)(16 * warp + SLCI_MMA_MIDDLE_ROW)) + ahead;
     }
     out->row_step = slci_mma_nearest(row_step);
-    out->w = PLAN::IS_CURVE_WHOLE ? __double2int_rn(w * shared->w_per_unit) : 0;
     out->w_plain = (float)w;
 }
 
@@ -118,22 +155,34 @@ static __device__ inline void slci_mma_prepare(const slci_direct_cuda_arguments 
     if (!slci_mma_own_sample<PLAN>(first, &at)) {
         return;
     }
+    const int to = at % (2 * PLAN::BLOCK);
     slci_mma_sample own = {};
+    stock->own[to] = 0;
     if (at < shared->n_used) {
         const slci_mma_raw *raw = slci_mma_own_raw(stock, at);
         const uint32_t channel =
-            (shared->run.first_sample + shared->list[at]) % (uint32_t)a->setup.n_channels;
+            (shared->run.first_sample + stock->list[at]) % (uint32_t)a->setup.n_channels;
         const double per_metre = a->channels[channel];
         const double uvw[3] = {raw->uvw[0] * per_metre, raw->uvw[1] * per_metre,
                                raw->uvw[2] * per_metre};
-        slci_mma_phase<PLAN>(shared, a->setup.geometry.scale_rad, uvw, slci_mma_scatter(at), &own);
         const double scale = (double)raw->weight * shared->scale;
         const float2 vis = a->setup.is_psf ? make_float2(1.0f, 0.0f) : raw->vis;
-        const float2 value =
-            make_float2((float)(scale * (double)vis.x), (float)(scale * (double)vis.y));
-        own.a = blockIdx.z == 0 ? value : make_float2(value.y, -value.x);
+        const double2 value = blockIdx.z == 0
+                                  ? make_double2(scale * (double)vis.x, scale * (double)vis.y)
+                                  : make_double2(scale * (double)vis.y, -scale * (double)vis.x);
+        const double scale_rad = a->setup.geometry.scale_rad;
+        if constexpr (PLAN::IS_MIRRORED) {
+            slci_mma_mirrored_phase<PLAN>(shared, scale_rad, uvw, value, &own);
+            stock->own[to] = __float_as_int(
+                (float)((2.0 * slci_mma_scatter(at) - 1.0) * SLCI_CUDA_MIRROR_SCATTER));
+        } else {
+            slci_mma_phase<PLAN>(shared, scale_rad, uvw, slci_mma_scatter(at), &own);
+            own.a = make_float2((float)value.x, (float)value.y);
+            stock->own[to] =
+                PLAN::IS_CURVE_WHOLE ? __double2int_rn(uvw[2] * shared->w_per_unit) : 0;
+        }
     }
-    stock->sample[at % (2 * PLAN::BLOCK)] = own;
+    *stock->sample(to) = own;
 }
 
 /* Prepares the block of samples that begins at `first`, which was fetched, and fetches the next. Others

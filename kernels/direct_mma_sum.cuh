@@ -19,6 +19,7 @@
 #include "kernels/direct_cuda_pixels.cuh"
 #include "kernels/direct_mma_block.cuh"
 #include "kernels/direct_mma_instruction.cuh"
+#include "kernels/direct_mma_rows.cuh"
 
 /* Pixels of a thread. */
 #define SLCI_MMA_PIXELS (SLCI_MMA_TILE / 8 * 4)
@@ -105,18 +106,22 @@ struct slci_mma_short_unit : slci_mma_warp_unit {
 /* ---- the image -------------------------------------------------------------------------------- */
 
 /* A warp's sums, and what promotion left of them, into shared memory, so that neighbouring
- * threads have neighbouring pixels: two planes [ROWS, SLCI_MMA_ROW_SUMS], in which the warp's rows
- * are those from `row` on. */
-template <int ROWS>
-static __device__ __forceinline__ void slci_mma_hand_over(const slci_mma_sums *own, int row,
-                                                          float *finished) {
-    const int lane = (int)threadIdx.x % 32;
-    float *corner = finished + (row + lane / 4) * SLCI_MMA_ROW_SUMS + lane % 4 * 2;
+ * threads have neighbouring pixels: two planes [PLAN::PIECE_ROWS, SLCI_MMA_ROW_SUMS], from row
+ * `top_row` of the tile on. */
+template <class PLAN>
+static __device__ __forceinline__ void slci_mma_hand_over(const slci_mma_sums *own, int warp,
+                                                          int top_row, float *finished) {
+    const int column = (int)threadIdx.x % 4 * 2;
+    float *row[2];
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        row[h] = finished + (slci_mma_row_of<PLAN>(warp, h) - top_row) * SLCI_MMA_ROW_SUMS + column;
+    }
 #pragma unroll
     for (int i = 0; i < SLCI_MMA_PIXELS; i++) {
-        float *at = corner + i / 2 % 2 * 8 * SLCI_MMA_ROW_SUMS + i / 4 * 8 + i % 2;
+        float *at = row[i / 2 % 2] + i / 4 * 8 + i % 2;
         at[0] = own->sum[i];
-        at[ROWS * SLCI_MMA_ROW_SUMS] = own->part[i];
+        at[PLAN::PIECE_ROWS * SLCI_MMA_ROW_SUMS] = own->part[i];
     }
 }
 
@@ -143,9 +148,9 @@ static __device__ __forceinline__ void slci_mma_unlock(unsigned *lock) {
     atomicExch(lock, 0u);
 }
 
-/* With a scale of at most this many bits, what a run adds to a pixel is below 2^62: at most 4,096
+/* With a scale of at most this many bits, what a run adds to a pixel is below 2^62: at most 8,192
  * samples of size 2^SLCI_MMA_LEFT_BIT, and three bits to spare. */
-#define SLCI_MMA_NARROW_BITS (62 - 12 - SLCI_MMA_LEFT_BIT - 3)
+#define SLCI_MMA_NARROW_BITS (62 - 13 - SLCI_MMA_LEFT_BIT - 3)
 
 /* slc_fixed_from_double, without branches where the scale is as common. */
 static __device__ __forceinline__ slc_fixed slci_mma_fixed(double value, int scale_bits) {
@@ -250,14 +255,14 @@ static __device__ __forceinline__ void
 slci_mma_store_sums(const slci_direct_cuda_arguments *a, const slci_mma_shared *shared,
                     const slci_mma_sums *own, int warp, float *finished) {
     if constexpr (PLAN::PIECES == 1) {
-        slci_mma_hand_over<SLCI_MMA_TILE>(own, warp * 16, finished);
+        slci_mma_hand_over<PLAN>(own, warp, 0, finished);
         __syncthreads();
         slci_mma_store_image(a, shared, finished);
     } else {
 #pragma unroll 1
         for (int piece = 0; piece < PLAN::PIECES; piece++) {
             if (warp == piece) {
-                slci_mma_hand_over<PLAN::PIECE_ROWS>(own, 0, finished);
+                slci_mma_hand_over<PLAN>(own, warp, piece * PLAN::PIECE_ROWS, finished);
             }
             __syncthreads();
             slci_mma_store_rows<PLAN::PIECE_ROWS>(a, shared, finished, piece * PLAN::PIECE_ROWS);

@@ -52,6 +52,7 @@ const slci_direct_simd slci_direct_simd_avx2 = {
     .is_supported = is_supported,
     .scaled = simd_scaled,
     .circle = simd_circle,
+    .turned = simd_turned,
     .turns = simd_turns,
     .promote = simd_promote,
     .scale = simd_scale,

@@ -53,6 +53,7 @@ const slci_direct_simd slci_direct_simd_avx512 = {
     .is_supported = is_supported,
     .scaled = simd_scaled,
     .circle = simd_circle,
+    .turned = simd_turned,
     .turns = simd_turns,
     .promote = simd_promote,
     .scale = simd_scale,

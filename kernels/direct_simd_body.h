@@ -103,6 +103,16 @@ static void simd_circle(const slci_direct_ramp *ramp, const double *step, const 
     }
 }
 
+/* The last step of simd_scaled, to the same bits. */
+static void simd_turned(float a_re, float a_im, const float *restrict cosine,
+                        const float *restrict sine, int n, float *restrict re, float *restrict im) {
+    n &= -SLCI_DIRECT_LANES;
+    for (int x = 0; x < n; x++) {
+        re[x] = multiply_add(a_re, cosine[x], a_im * sine[x]);
+        im[x] = multiply_add(a_im, cosine[x], -a_re * sine[x]);
+    }
+}
+
 static void simd_promote(int n, const float *restrict part, double *restrict sum) {
     n &= -SLCI_DIRECT_LANES;
     for (int x = 0; x < n; x++) {

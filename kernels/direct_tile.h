@@ -39,6 +39,9 @@
 #define SLCI_CUDA_TILE 64
 #define SLCI_CUDA_PRODUCT_TILE 128
 
+/* Granules of the others in one of the product kernel, which has to add to the image half as often. */
+#define SLCI_CUDA_GRANULES 2
+
 /* Direction cosine l of column `i`, m of row `j`; i and j may lie outside the picture. */
 static SLC_HOST_DEVICE inline double slci_direct_l(const slc_direct_geometry *geometry, int64_t i) {
     return geometry->centre_l - SLCI_MULTIPLY((double)(i - geometry->nx / 2), geometry->scale_rad);
@@ -79,13 +82,16 @@ static SLC_HOST_DEVICE inline double slci_direct_c(const slc_direct_tile *tile, 
            (slci_direct_n_minus_1(tile->l0, m) - slci_direct_n_minus_1(tile->l0, tile->m0));
 }
 
-/* The setup by which CUDA's sine kernel has its tiles. */
+/* The setup by which CUDA's sine kernel has its tiles, and runs of its own in the same granules. */
 static inline slc_direct_setup slci_direct_sine_setup(const slc_direct_setup *setup) {
     slc_direct_setup sine = *setup;
     sine.tile_pixels = SLCI_CUDA_TILE;
     sine.unit = SLC_DIRECT_UNIT_NONE;
     sine.n_products = 0;
     sine.max_terms = -1;
+    sine.granule_samples = sine.granule_samples < SLC_DIRECT_GRANULE_SAMPLES
+                               ? sine.granule_samples
+                               : SLC_DIRECT_GRANULE_SAMPLES;
     return sine;
 }
 
@@ -93,6 +99,18 @@ static inline slc_direct_setup slci_direct_sine_setup(const slc_direct_setup *se
 static SLC_HOST_DEVICE inline int64_t slci_direct_extent(int64_t start, int64_t tile_pixels,
                                                          int64_t size) {
     return size - start < tile_pixels ? size - start : tile_pixels;
+}
+
+/* The sides of the product kernel's tile at column x0, row y0, with what lies beyond the picture. */
+static SLC_HOST_DEVICE inline slci_direct_sides
+slci_direct_whole_sides(const slc_direct_geometry *geometry, int64_t x0, int64_t y0) {
+    const int64_t last = SLCI_CUDA_PRODUCT_TILE - 1;
+    slci_direct_sides whole;
+    whole.half_l = whole.half_m = 0.5 * (double)last * geometry->scale_rad;
+    whole.far_l = fmax(fabs(slci_direct_l(geometry, x0)), fabs(slci_direct_l(geometry, x0 + last)));
+    whole.far_m = fmax(fabs(slci_direct_m(geometry, y0)), fabs(slci_direct_m(geometry, y0 + last)));
+    whole.n = slci_direct_n(whole.far_l, whole.far_m);
+    return whole;
 }
 
 /* The smallest |centre ± (i - half) scale| over the pixels i of [first, last]: |l| (sign -1) or |m|
@@ -143,6 +161,19 @@ static SLC_HOST_DEVICE inline int slci_direct_terms(double theta, double toleran
     return -1;
 }
 
+/* The product kernel's terms and form for a tile whose sides within the picture are `sides`. */
+static SLC_HOST_DEVICE inline int slci_direct_bend(const slc_direct_setup *setup,
+                                                   const slci_direct_sides *sides,
+                                                   slc_direct_tile *tile) {
+    const slci_direct_sides whole = slci_direct_whole_sides(&setup->geometry, tile->x0, tile->y0);
+    slci_direct_bent bent = slci_direct_bent_find(sides, setup->max_w, tile->c_max);
+    slci_direct_mirror_find(&whole, setup->max_w, &bent);
+    const slci_direct_form form = slci_direct_bent_choose(setup, &bent);
+    tile->is_mirrored = form.is_mirrored;
+    tile->bound = form.bound;
+    return form.n_terms;
+}
+
 /* The kernel tile in tile row `ty`, tile column `tx`. */
 static SLC_HOST_DEVICE inline slc_direct_tile slci_direct_tile_at(const slc_direct_setup *setup,
                                                                   int64_t ty, int64_t tx) {
@@ -152,6 +183,7 @@ static SLC_HOST_DEVICE inline slc_direct_tile slci_direct_tile_at(const slc_dire
     tile.y0 = ty * setup->tile_pixels;
     tile.n_terms = 0;
     tile.n_products = 0;
+    tile.is_mirrored = false;
     tile.bound = 0.0;
     const int64_t x1 = tile.x0 + slci_direct_extent(tile.x0, setup->tile_pixels, geometry->nx) - 1;
     const int64_t y1 = tile.y0 + slci_direct_extent(tile.y0, setup->tile_pixels, geometry->ny) - 1;
@@ -184,8 +216,7 @@ static SLC_HOST_DEVICE inline slc_direct_tile slci_direct_tile_at(const slc_dire
                                   setup->max_terms, &tile.bound);
     } else {
         const slci_direct_sides sides = {half_l, half_m, far_l, far_m, slci_direct_n(far_l, far_m)};
-        const slci_direct_bent bent = slci_direct_bent_find(&sides, setup->max_w, tile.c_max);
-        terms = slci_direct_bent_terms(setup, &bent, &tile.bound);
+        terms = slci_direct_bend(setup, &sides, &tile);
     }
     if (!(slci_direct_r2(near_l, near_m) < 1.0)) {
         tile.method = SLC_DIRECT_SKIP;

@@ -32,7 +32,7 @@ static slc_status check_request(const slc_predict_request *request) {
                         (long long)request->nx, (long long)request->ny);
     }
     if (is_image && request->dtype != SLC_F32 && request->dtype != SLC_F64) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "predict: pixels of type %s, expected f32 or f64",
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "predict: pixels of type %s, expected f4 or f8",
                         slc_dtype_name(request->dtype));
     }
     if (!slc_checked_mul(request->n_rows, request->n_channels, &values) ||

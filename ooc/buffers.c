@@ -305,6 +305,7 @@ static slc_status carve(slci_run *run) {
     for (int i = 0; i < run->n_sparse; i++) {
         SLC_TRY(create_sparse(run, &arena, &maker, &run->sparse[i]));
     }
+    slci_trace_name_lanes(run);
     staging_warn(run);
     return slci_tier_create(run);
 }

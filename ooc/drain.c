@@ -228,10 +228,10 @@ static slc_status count_copy(slci_run *run, slci_out_piece *piece, int64_t bytes
         return SLC_OK;
     }
     run->d2h.n++;
-    const slci_trace_interval interval = {.stage = SLC_TRACE_D2H,
-                                          .watch = &piece->watch,
-                                          .tile = piece->buffer->tile.index,
-                                          .bytes = piece->n_copied_with * bytes};
+    slci_trace_interval interval = {.stage = SLC_TRACE_D2H,
+                                    .watch = &piece->watch,
+                                    .tile = piece->buffer->tile.index,
+                                    .bytes = piece->n_copied_with * bytes};
     return slci_trace_count(run, &interval, &run->d2h);
 }
 

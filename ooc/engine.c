@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "core/thread_slice.h"
 #include "ooc/engine_internal.h"
 #include "ooc/loop_internal.h"
 #include "ooc/resume.h"
@@ -84,10 +85,12 @@ static slc_status advance_output(slci_run *run, slci_output *output, const slc_t
 
 static slc_status count_kernel(slci_run *run, slci_ring_entry *entry) {
     run->kernel.n++;
-    const slci_trace_interval interval = {.stage = SLC_TRACE_KERNEL,
-                                          .watch = &entry->watch,
-                                          .tile = entry->step};
-    return slci_trace_count(run, &interval, &run->kernel);
+    slci_trace_interval interval = {.stage = SLC_TRACE_KERNEL,
+                                    .watch = &entry->watch,
+                                    .tile = entry->step};
+    SLC_TRY(slci_trace_count(run, &interval, &run->kernel));
+    slci_trace_tile_ended(run, run->n_done, interval.end_ns);
+    return SLC_OK;
 }
 
 /* Has an event stand for all tiles that are enqueued. */
@@ -336,9 +339,11 @@ static void rewind_run(slci_run *run) {
         group->n_landed = 0;
         group->next_step = slci_visited_step(run, 0);
         group->has_moved = false;
+        group->last_copy_ns = 0;
         for (int l = 0; l < group->n_lines; l++) {
             group->line[l].state = SLCI_LINE_EMPTY;
-            group->line[l].last_user = -1;
+            group->line[l].last_user = (slci_last_user){.tile = -1};
+            group->line[l].traced.freed_ns = 0;
         }
     }
     for (int i = 0; i < run->n_outputs; i++) {
@@ -371,9 +376,7 @@ static slc_status settle(slci_run *run, const slc_tile *last, const slc_tile_arg
     SLC_TRY(slci_run_quiesce(run));
     SLC_TRY(slc_stream_synchronize(run->copy_in));
     for (int g = 0; g < run->n_groups; g++) {
-        for (int l = 0; l < run->group[g].n_lines; l++) {
-            SLC_TRY(slci_fill_count_copy(run, &run->group[g].line[l]));
-        }
+        SLC_TRY(slci_fill_count_copies(run, &run->group[g]));
     }
     SLC_TRY(slci_sparse_count_copies(run));
     SLC_TRY(slci_loop_count(run));
@@ -506,9 +509,11 @@ static slc_status run_whole(slci_run *run, slc_engine_report *report) {
 
     slc_status status = start(run);
     const int64_t begin_ns = slc_clock_ns(); /* making buffers is no stage of the stream */
+    const slci_thread_slice slice = slci_thread_slice_shorten();
     if (status == SLC_OK) {
         status = run_rounds(run);
     }
+    slci_thread_slice_restore(&slice);
     if (status != SLC_OK) {
         slci_run_fail(run, status);
     }

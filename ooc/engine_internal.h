@@ -62,7 +62,14 @@ typedef struct slci_trace_interval {
     slc_trace_stage stage; /* H2D, KERNEL or D2H */
     slci_stopwatch *watch;
     int64_t tile, bytes;
+    int64_t begin_ns, end_ns; /* set by slci_trace_count where there is a trace; else 0 */
 } slci_trace_interval;
+
+/* When a copy to the device could begin, but for its data: the copies before it had run, and the device
+ * had room for it. 0: at any time. */
+typedef struct slci_copy_start {
+    int64_t turn_ns, room_ns;
+} slci_copy_start;
 
 /* A part of the iteration space that is still to be done. Of an axis in `begun`, tiles before this part
  * have had the current value, so that `enter` was called for it; of one in `unfinished`, later parts
@@ -148,7 +155,8 @@ struct slci_run {
     /* Tiles of this round: known to have run, with an event that stands for them, enqueued. */
     int64_t n_done, n_marked, n_enqueued;
     int64_t round_begin_ns;
-    int64_t mark_stride; /* an event is recorded behind one tile in so many */
+    int64_t newest_end_ns; /* when tile n_done - 1 had run, where there is a trace */
+    int64_t mark_stride;   /* an event is recorded behind one tile in so many */
     int64_t round;
     slc_tile last; /* the tile enqueued last, also of an earlier round */
     bool has_last;
@@ -204,7 +212,24 @@ void slci_trace_host(const slci_run *run, slc_trace_stage stage, int64_t tile, i
                      int64_t bytes);
 void slci_trace_wait(const slci_run *run, const char *name, int64_t tile, int64_t begin_ns);
 /* Adds what the stopwatch holds to the stage's time, too, trace or not; nothing if it did not run. */
-SLC_MUST_USE slc_status slci_trace_count(const slci_run *run, const slci_trace_interval *interval,
+SLC_MUST_USE slc_status slci_trace_count(const slci_run *run, slci_trace_interval *interval,
                                          slci_timed *timed);
+/* When an event of that clock's stream happened, which it has. */
+SLC_MUST_USE slc_status slci_trace_moment(const slci_run *run, slci_clock clock, slc_event *event,
+                                          int64_t *at_ns);
+
+/* ooc/trace_staging.c: the way of a staging buffer, for the trace; nothing happens where there is none.
+ * begin and end are called around what fills it, copied when the copy of the interval is known to have
+ * run. copied_lines is that for all lines that one copy has brought; tile_ended is told of each tile of
+ * the round that has run. */
+void slci_trace_name_lanes(slci_run *run);
+void slci_trace_begin_fill(const slci_run *run, slci_staging_trace *staging, int64_t tile);
+void slci_trace_end_fill(const slci_run *run, slci_staging_trace *staging, int64_t tile,
+                         int64_t bytes);
+void slci_trace_copied(const slci_run *run, slci_staging_trace *staging,
+                       const slci_copy_start *could, const slci_trace_interval *copy);
+SLC_MUST_USE slc_status slci_trace_copied_lines(slci_run *run, slci_line *line,
+                                                const slci_trace_interval *copy);
+void slci_trace_tile_ended(slci_run *run, int64_t tile, int64_t at_ns);
 
 #endif

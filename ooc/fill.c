@@ -70,14 +70,23 @@ static int64_t next_fill_step(const slci_run *run, const slci_group *group, int6
 
 /* ---- staging ---------------------------------------------------------------------------------- */
 
-slc_status slci_fill_count_copy(slci_run *run, slci_line *line) {
+static slc_status count_copy(slci_run *run, slci_line *line) {
     slci_trace_interval interval = {.stage = SLC_TRACE_H2D,
                                     .watch = &line->watch,
                                     .tile = line->tile.index};
     if (run->options->trace != NULL) {
         interval.bytes = line->n_copied_with * slci_fill_bytes(line);
     }
-    return slci_trace_count(run, &interval, &run->h2d);
+    SLC_TRY(slci_trace_count(run, &interval, &run->h2d));
+    return slci_trace_copied_lines(run, line, &interval);
+}
+
+/* In the order in which they ran. */
+slc_status slci_fill_count_copies(slci_run *run, slci_group *group) {
+    for (int64_t k = 0; k < group->n_lines; k++) {
+        SLC_TRY(count_copy(run, &group->line[(group->n_copied + k) % group->n_lines]));
+    }
+    return SLC_OK;
 }
 
 /* Whether the copy out of the line's staging has run; it is waited for where `must_wait` says so. The
@@ -90,10 +99,10 @@ static slc_status free_staging(slci_run *run, slci_line *line, bool must_wait, b
     slci_group *group = line->group;
     if (group->is_in_place) {
         *is_free = false;
-        assert(line->last_user >= 0 || !must_wait); /* else it is the fill in use */
-        return line->last_user < 0
+        assert(line->last_user.tile >= 0 || !must_wait); /* else it is the fill in use */
+        return line->last_user.tile < 0
                    ? SLC_OK
-                   : slci_run_ask_for_tile(run, line->last_user, must_wait, is_free);
+                   : slci_run_ask_for_tile(run, line->last_user.tile, must_wait, is_free);
     }
     if (line->first_user >= run->n_done && line->copied_to > group->n_landed) {
         SLC_TRY(slc_event_query(line->landed, is_free));
@@ -108,7 +117,7 @@ static slc_status free_staging(slci_run *run, slci_line *line, bool must_wait, b
         }
         group->n_landed = line->copied_to;
     }
-    return slci_fill_count_copy(run, line);
+    return count_copy(run, line);
 }
 
 static bool is_small(const slci_run *run, const slci_group *group) {
@@ -144,6 +153,7 @@ slc_status slci_fill_start(slci_run *run, slci_group *group, bool must_start) {
             return SLC_OK;
         }
         line->state = SLCI_LINE_FILLING;
+        slci_trace_begin_fill(run, &line->traced, line->tile.index);
         SLC_TRY(slci_fill_read(line, is_small(run, group)));
         group->next_step = next_fill_step(run, group, group->next_step);
         group->n_started++;
@@ -183,20 +193,25 @@ static void wait_for_change(slci_run *run, bool looks_again) {
     (void)pthread_cond_timedwait(&run->changed, &run->mutex, &until);
 }
 
-/* Waits for a read, and starts others meanwhile; a failure anywhere in the run ends the wait, too. */
+/* Waits for a read, and starts others meanwhile; a failure anywhere in the run ends the wait, too.
+ * Before it sleeps it looks again for a moment only where reads take no longer than waking up: else the
+ * readers have use for its processor, and who gives that away without sleeping gets it back last. */
 static slc_status wait_for_read(slci_run *run, const slci_line *line) {
     const int64_t begin_ns = slci_trace_now(run);
     slc_status status = SLC_OK;
     pthread_mutex_lock(&run->mutex);
     slci_spin spin = {0};
+    const bool may_spin = is_small(run, line->group);
     while (status == SLC_OK && line->state == SLCI_LINE_FILLING && run->failure.status == SLC_OK) {
-        if (slci_spin_once(&spin, &run->mutex)) {
+        if (may_spin && slci_spin_once(&spin, &run->mutex)) {
             continue;
         }
         wait_for_change(run, has_reads_to_start(run));
-        pthread_mutex_unlock(&run->mutex);
-        status = start_reads(run);
-        pthread_mutex_lock(&run->mutex);
+        if (line->state == SLCI_LINE_FILLING) { /* else its copy goes first */
+            pthread_mutex_unlock(&run->mutex);
+            status = start_reads(run);
+            pthread_mutex_lock(&run->mutex);
+        }
     }
     const bool has_failed = run->failure.status != SLC_OK;
     pthread_mutex_unlock(&run->mutex);
@@ -292,7 +307,7 @@ static slc_status enqueue_copy(slci_run *run, slci_group *group) {
     slci_line *line = &group->line[group->n_copied % group->n_lines];
     int64_t last_user = -1;
     for (int k = 0; k < n; k++) {
-        last_user = slc_max_i64(last_user, line[k].last_user);
+        last_user = slc_max_i64(last_user, line[k].last_user.tile);
     }
     if (last_user >= 0) {
         SLC_TRY(slci_run_wait_for_tile(run, run->copy_in, last_user));
@@ -316,7 +331,8 @@ static slc_status enqueue_copy(slci_run *run, slci_group *group) {
         line[k].state = SLCI_LINE_ON_DEVICE;
         line[k].landed = line->arrived;
         line[k].first_user = INT64_MAX;
-        line[k].last_user = -1;
+        line[k].overwritten = line[k].last_user;
+        line[k].last_user = (slci_last_user){.tile = -1};
         line[k].n_copied_with = k == 0 ? n : 0;
         line[k].copied_to = group->n_copied + n;
     }
@@ -332,7 +348,7 @@ static void take_in_place(slci_run *run, slci_group *group) {
     count_bytes(run, line, slci_fill_bytes(line));
     line->state = SLCI_LINE_ON_DEVICE;
     line->first_user = INT64_MAX;
-    line->last_user = -1;
+    line->last_user = (slci_last_user){.tile = -1};
     line->n_copied_with = 0;
     line->copied_to = ++group->n_copied;
 }
@@ -351,13 +367,19 @@ slc_status slci_fill_copy_ahead(slci_run *run, slci_group *group) {
     return is_there ? enqueue_copy(run, group) : SLC_OK;
 }
 
+/* The tile enqueued last is the last one that uses the line; it may have run. */
+static void release_device_buffer(slci_run *run, slci_line *line) {
+    line->last_user.tile = run->n_enqueued - 1;
+    line->last_user.at_ns = line->last_user.tile < run->n_done ? run->newest_end_ns : 0;
+}
+
 /* Makes the group's newest fill on the device the one that `tile` needs. */
 slc_status slci_fill_advance(slci_run *run, slci_group *group, const slc_tile *tile) {
     if (group->n_on_device > 0) {
         if (!slci_needs_other_box(run, group->operand[0], &group->current, tile)) {
             return SLC_OK;
         }
-        group->line[(group->n_on_device - 1) % group->n_lines].last_user = run->n_enqueued - 1;
+        release_device_buffer(run, &group->line[(group->n_on_device - 1) % group->n_lines]);
     }
     if (group->n_started == group->n_on_device) {
         SLC_TRY(slci_fill_start(run, group, true));

@@ -113,6 +113,9 @@ static void spread_in_place(const slci_line *line) {
 static void finish_fill(slci_line *line) {
     slci_run *run = line->group->run;
     spread_in_place(line);
+    if (run->options->trace != NULL) {
+        slci_trace_end_fill(run, &line->traced, line->tile.index, slci_fill_bytes(line));
+    }
     pthread_mutex_lock(&run->mutex);
     slci_tier_unclaim(line);
     line->state = SLCI_LINE_FULL;

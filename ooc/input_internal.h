@@ -36,6 +36,21 @@ typedef struct slci_piece {
     int part; /* -1: rows */
 } slci_piece;
 
+/* What the trace tells of a staging buffer. Moments are those of slc_clock_ns; without a trace they are
+ * not kept. */
+typedef struct slci_staging_trace {
+    int lane;          /* of its track */
+    int64_t begun_ns;  /* reading into it began */
+    int64_t filled_ns; /* and had ended */
+    int64_t freed_ns;  /* the copy out of it had run; 0: there was none in this round */
+} slci_staging_trace;
+
+/* The last tile of the round, as slci_run.n_enqueued counts them, that uses a device buffer. */
+typedef struct slci_last_user {
+    int64_t tile;  /* -1: not known yet, or none */
+    int64_t at_ns; /* when it had run; 0: not known yet, or there is no trace */
+} slci_last_user;
+
 /* One buffer of an input group: staging and device memory for one tile of each of its operands. */
 struct slci_line {
     slci_group *group;
@@ -50,9 +65,11 @@ struct slci_line {
     void *d_data[SLC_MAX_FIELDS];
     slc_event *arrived;   /* copy-in stream */
     slci_stopwatch watch; /* of the copy, on some of them */
-    int64_t first_user;   /* the first and the last tile of the round that use what it holds, */
-    int64_t last_user;    /* as slci_run.n_enqueued counts them; last_user -1: not known yet */
-    slc_event *landed;    /* `arrived` of the line whose copy brought it: its own, or one before */
+    int64_t first_user;   /* the first tile of the round that uses what it holds */
+    slci_last_user last_user;
+    slci_last_user overwritten; /* the last user of what its copy has overwritten */
+    slci_staging_trace traced;
+    slc_event *landed; /* `arrived` of the line whose copy brought it: its own, or one before */
     int n_copied_with; /* fills that its copy brought, its own counted; 0: it came with another */
     int64_t copied_to; /* the first fill behind those that its copy brought */
 };
@@ -74,13 +91,14 @@ struct slci_group {
     bool is_in_place; /* read into device memory: there is no staging and no copy */
     int n_lines;
     slci_line line[SLCI_MAX_LINES];
-    int64_t n_started;   /* fills given to the pool */
-    int64_t n_on_device; /* fills that are or were in use; the newest one is */
-    int64_t n_copied;    /* fills whose copy is enqueued: small ones come several at a time */
-    int64_t n_landed;    /* fills whose copy is known to have run; more may have */
-    int64_t next_step;   /* the step that needs fill n_started; n_tiles: there is none */
-    slc_tile current;    /* of the fill in use; its line may already be reading the next one */
-    bool has_moved;      /* the compute stream is still to wait for the newest fill's copy */
+    int64_t n_started;    /* fills given to the pool */
+    int64_t n_on_device;  /* fills that are or were in use; the newest one is */
+    int64_t n_copied;     /* fills whose copy is enqueued: small ones come several at a time */
+    int64_t n_landed;     /* fills whose copy is known to have run; more may have */
+    int64_t last_copy_ns; /* when the copy counted last ended, in a run that is traced; else 0 */
+    int64_t next_step;    /* the step that needs fill n_started; n_tiles: there is none */
+    slc_tile current;     /* of the fill in use; its line may already be reading the next one */
+    bool has_moved;       /* the compute stream is still to wait for the newest fill's copy */
     int64_t n_tier_slots;
     slci_tier_slot *tier_slot; /* [n_tier_slots] */
     /* Of each operand: n_tier_slots full tiles, one after another. */
@@ -93,7 +111,8 @@ typedef struct slci_sparse_lane {
     int operand;
     void *staging; /* NULL while pieces are read straight into mapped memory */
     void *target;  /* where the piece is read to */
-    slc_box box;   /* the piece, in the dimensions that the source's fields share */
+    slci_staging_trace traced;
+    slc_box box; /* the piece, in the dimensions that the source's fields share */
     int64_t offset_bytes, bytes;
     int64_t copied_bytes; /* of the copy that the watch holds */
     bool is_reading;      /* guarded by the run's mutex */
@@ -118,13 +137,13 @@ bool slci_needs_other_box(const slci_run *run, int o, const slc_tile *a, const s
 /* start gives the pool the reads that have a free line; one whose copy has not run yet is waited
  * for only when `must_start` says that the next fill is needed now. advance makes the newest
  * fill on the device the one that `tile` needs; copy_ahead enqueues the copy of the one behind
- * it, if that is there. until waits for an event, and starts reads meanwhile. count_copy adds a
- * finished copy's time to the run's. */
+ * it, if that is there. until waits for an event, and starts reads meanwhile. count_copies adds
+ * the time of copies that have run, and were not counted yet, to the run's. */
 SLC_MUST_USE slc_status slci_fill_start(slci_run *run, slci_group *group, bool must_start);
 SLC_MUST_USE slc_status slci_fill_until(slci_run *run, slc_event *event);
 SLC_MUST_USE slc_status slci_fill_advance(slci_run *run, slci_group *group, const slc_tile *tile);
 SLC_MUST_USE slc_status slci_fill_copy_ahead(slci_run *run, slci_group *group);
-SLC_MUST_USE slc_status slci_fill_count_copy(slci_run *run, slci_line *line);
+SLC_MUST_USE slc_status slci_fill_count_copies(slci_run *run, slci_group *group);
 
 /* ooc/tier.c. create maps the memory that the plan keeps tiles in; rewind forgets them. claim says how
  * the group's next fill, for `step`, gets its tile, and holds the slot until `unclaim`; it is refused

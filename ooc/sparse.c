@@ -113,6 +113,9 @@ static slc_status read_piece(void *argument) {
         const slc_status status = slc_source_read(binding->source, &lane->box, dst);
         slc_busy_end(&run->read_busy);
         slci_trace_host(run, SLC_TRACE_READ, NO_TILE, begin_ns, lane->bytes);
+        if (lane->staging != NULL) {
+            slci_trace_end_fill(run, &lane->traced, NO_TILE, lane->bytes);
+        }
         if (status != SLC_OK) {
             slci_run_fail(run, status);
         }
@@ -126,11 +129,13 @@ static slc_status read_piece(void *argument) {
 
 /* Adds the time of the lane's last copy, which has run, to the run's. */
 static slc_status count_copy(slci_run *run, slci_sparse_lane *lane) {
-    const slci_trace_interval interval = {.stage = SLC_TRACE_H2D,
-                                          .watch = &lane->watch,
-                                          .tile = NO_TILE,
-                                          .bytes = lane->copied_bytes};
-    return slci_trace_count(run, &interval, &run->load);
+    slci_trace_interval interval = {.stage = SLC_TRACE_H2D,
+                                    .watch = &lane->watch,
+                                    .tile = NO_TILE,
+                                    .bytes = lane->copied_bytes};
+    SLC_TRY(slci_trace_count(run, &interval, &run->load));
+    slci_trace_copied(run, &lane->traced, &(slci_copy_start){0}, &interval);
+    return SLC_OK;
 }
 
 static slc_status start_piece(slci_run *run, slci_sparse *sparse, slci_sparse_lane *lane) {
@@ -138,6 +143,7 @@ static slc_status start_piece(slci_run *run, slci_sparse *sparse, slci_sparse_la
         lane->target = lane->staging;
         SLC_TRY(slc_event_synchronize(lane->arrived));
         SLC_TRY(count_copy(run, lane));
+        slci_trace_begin_fill(run, &lane->traced, NO_TILE);
     } else {
         lane->target = (char *)sparse->mapped.host + lane->offset_bytes;
     }

@@ -124,19 +124,27 @@ slc_trace_track slc_trace_track_of(slc_trace_stage stage) {
         [SLC_TRACE_H2D] = SLC_TRACK_COPY_IN,    [SLC_TRACE_KERNEL] = SLC_TRACK_COMPUTE,
         [SLC_TRACE_D2H] = SLC_TRACK_COPY_OUT,   [SLC_TRACE_WRITE] = SLC_TRACK_WRITER,
         [SLC_TRACE_WAIT] = SLC_TRACK_SCHEDULER, [SLC_TRACE_CHECKPOINT] = SLC_TRACK_CHECKPOINT,
-        [SLC_TRACE_PHASE] = SLC_TRACK_PHASES,
+        [SLC_TRACE_PHASE] = SLC_TRACK_PHASES,   [SLC_TRACE_FREE] = SLC_TRACK_STAGING,
+        [SLC_TRACE_FILL] = SLC_TRACK_STAGING,   [SLC_TRACE_TURN] = SLC_TRACK_STAGING,
+        [SLC_TRACE_ROOM] = SLC_TRACK_STAGING,   [SLC_TRACE_READY] = SLC_TRACK_STAGING,
     };
     assert((unsigned)stage < (unsigned)SLC_TRACE_STAGES);
     return tracks[stage];
 }
 
+bool slc_trace_track_is_numbered(slc_trace_track track) {
+    return track == SLC_TRACK_POOL || track == SLC_TRACK_STAGING;
+}
+
 const char *slc_trace_stage_name(slc_trace_stage stage) {
     static const char *const names[SLC_TRACE_STAGES] = {
-        [SLC_TRACE_READ] = "read",    [SLC_TRACE_TIER] = "tier",
-        [SLC_TRACE_H2D] = "copy in",  [SLC_TRACE_KERNEL] = "kernel",
-        [SLC_TRACE_D2H] = "copy out", [SLC_TRACE_WRITE] = "write",
-        [SLC_TRACE_WAIT] = "wait",    [SLC_TRACE_CHECKPOINT] = "checkpoint",
-        [SLC_TRACE_PHASE] = "phase",
+        [SLC_TRACE_READ] = "read",          [SLC_TRACE_TIER] = "tier",
+        [SLC_TRACE_H2D] = "copy in",        [SLC_TRACE_KERNEL] = "kernel",
+        [SLC_TRACE_D2H] = "copy out",       [SLC_TRACE_WRITE] = "write",
+        [SLC_TRACE_WAIT] = "wait",          [SLC_TRACE_CHECKPOINT] = "checkpoint",
+        [SLC_TRACE_PHASE] = "phase",        [SLC_TRACE_FREE] = "free",
+        [SLC_TRACE_FILL] = "fill",          [SLC_TRACE_TURN] = "wait for its turn",
+        [SLC_TRACE_ROOM] = "wait for room", [SLC_TRACE_READY] = "wait for the copy",
     };
     assert((unsigned)stage < (unsigned)SLC_TRACE_STAGES);
     return names[stage];
@@ -144,10 +152,15 @@ const char *slc_trace_stage_name(slc_trace_stage stage) {
 
 const char *slc_trace_track_name(slc_trace_track track) {
     static const char *const names[SLC_TRACKS] = {
-        [SLC_TRACK_PHASES] = "run",      [SLC_TRACK_SCHEDULER] = "scheduler",
-        [SLC_TRACK_POOL] = "thread",     [SLC_TRACK_COPY_IN] = "copy in",
-        [SLC_TRACK_COMPUTE] = "compute", [SLC_TRACK_COPY_OUT] = "copy out",
-        [SLC_TRACK_WRITER] = "writer",   [SLC_TRACK_CHECKPOINT] = "checkpoint",
+        [SLC_TRACK_PHASES] = "run",
+        [SLC_TRACK_SCHEDULER] = "scheduler",
+        [SLC_TRACK_POOL] = "thread",
+        [SLC_TRACK_STAGING] = "staging",
+        [SLC_TRACK_COPY_IN] = "copy in",
+        [SLC_TRACK_COMPUTE] = "compute",
+        [SLC_TRACK_COPY_OUT] = "copy out",
+        [SLC_TRACK_WRITER] = "writer",
+        [SLC_TRACK_CHECKPOINT] = "checkpoint",
     };
     assert((unsigned)track < (unsigned)SLC_TRACKS);
     return names[track];

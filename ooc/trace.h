@@ -32,14 +32,23 @@ typedef enum slc_trace_stage {
     SLC_TRACE_WAIT,   /* the scheduler waits for a read or a buffer */
     SLC_TRACE_CHECKPOINT,
     SLC_TRACE_PHASE, /* a part of the whole run: surveying, planning, a run of the engine, ... */
+    /* A buffer of an input, on its way round: empty though more is to be read, being filled, full and
+     * behind others, first while tiles on the device still use the memory that its copy would
+     * overwrite, first and free to go. */
+    SLC_TRACE_FREE,
+    SLC_TRACE_FILL,
+    SLC_TRACE_TURN,
+    SLC_TRACE_ROOM,
+    SLC_TRACE_READY,
     SLC_TRACE_STAGES
 } slc_trace_stage;
 
-/* Where slices stand side by side. Tracks but the pool's have one lane. */
+/* Where slices stand side by side. Tracks have one lane each but for those that are numbered. */
 typedef enum slc_trace_track {
     SLC_TRACK_PHASES,
     SLC_TRACK_SCHEDULER,
-    SLC_TRACK_POOL, /* one lane a thread */
+    SLC_TRACK_POOL,    /* one lane a thread */
+    SLC_TRACK_STAGING, /* one lane a buffer of an input */
     SLC_TRACK_COPY_IN,
     SLC_TRACK_COMPUTE,
     SLC_TRACK_COPY_OUT,
@@ -50,7 +59,7 @@ typedef enum slc_trace_track {
 
 typedef struct slc_trace_slice {
     slc_trace_stage stage;
-    int lane;         /* of the track: the pool's thread, from 0; else 0 */
+    int lane;         /* of the track: the pool's thread or the buffer, from 0; else 0 */
     const char *name; /* static storage; NULL: the stage's own name */
     int64_t tile;     /* index in the plan; -1: none */
     int64_t begin_ns; /* slc_clock_ns */
@@ -102,8 +111,9 @@ SLC_API int64_t slc_trace_memory_count(const slc_trace *trace);
 SLC_API int64_t slc_trace_memory_dropped(const slc_trace *trace);
 SLC_API const slc_trace_memory *slc_trace_memory_get(const slc_trace *trace, int64_t index);
 
-/* The track of a stage, and names: "copy in", ... Static storage. */
+/* The track of a stage, and whether that has numbered lanes; names: "copy in", ... Static storage. */
 SLC_API slc_trace_track slc_trace_track_of(slc_trace_stage stage);
+SLC_API bool slc_trace_track_is_numbered(slc_trace_track track);
 SLC_API const char *slc_trace_stage_name(slc_trace_stage stage);
 SLC_API const char *slc_trace_track_name(slc_trace_track track);
 

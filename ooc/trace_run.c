@@ -83,25 +83,32 @@ void slci_trace_wait(const slci_run *run, const char *name, int64_t tile, int64_
     }
 }
 
-static slc_status trace_interval(const slci_run *run, const slci_trace_interval *interval,
-                                 int64_t duration_ns) {
-    const slci_trace_clock *clock =
-        &run->clock[interval->stage == SLC_TRACE_H2D      ? SLCI_CLOCK_COPY_IN
-                    : interval->stage == SLC_TRACE_KERNEL ? SLCI_CLOCK_COMPUTE
-                                                          : SLCI_CLOCK_COPY_OUT];
+slc_status slci_trace_moment(const slci_run *run, slci_clock clock, slc_event *event,
+                             int64_t *at_ns) {
+    const slci_trace_clock *its = &run->clock[clock];
     int64_t since_ns = 0;
-    SLC_TRY(slc_event_elapsed(clock->origin, interval->watch->begin, &since_ns));
+    SLC_TRY(slc_event_elapsed(its->origin, event, &since_ns));
+    *at_ns = its->origin_ns + since_ns;
+    return SLC_OK;
+}
+
+static slc_status trace_interval(const slci_run *run, slci_trace_interval *interval,
+                                 int64_t duration_ns) {
+    const slci_clock clock = interval->stage == SLC_TRACE_H2D      ? SLCI_CLOCK_COPY_IN
+                             : interval->stage == SLC_TRACE_KERNEL ? SLCI_CLOCK_COMPUTE
+                                                                   : SLCI_CLOCK_COPY_OUT;
+    SLC_TRY(slci_trace_moment(run, clock, interval->watch->begin, &interval->begin_ns));
+    interval->end_ns = interval->begin_ns + duration_ns;
     const slc_trace_slice slice = {.stage = interval->stage,
                                    .tile = interval->tile,
-                                   .begin_ns = clock->origin_ns + since_ns,
+                                   .begin_ns = interval->begin_ns,
                                    .duration_ns = duration_ns,
                                    .bytes = interval->bytes};
     slc_trace_add(run->options->trace, &slice);
     return SLC_OK;
 }
 
-slc_status slci_trace_count(const slci_run *run, const slci_trace_interval *interval,
-                            slci_timed *timed) {
+slc_status slci_trace_count(const slci_run *run, slci_trace_interval *interval, slci_timed *timed) {
     if (!interval->watch->is_used) {
         return SLC_OK;
     }

@@ -76,7 +76,7 @@ check "a refused run leaves a journal" [ ! -e empty.journal ]
 # One line each: nothing is said of going on with a checkpoint that holds nothing.
 repack=(repack set.uvh5:/Data/visdata "${common[@]}" --checkpoint empty --resume)
 : >taken.h5
-refuses 5 'taken.h5 exists; --overwrite' "${repack[@]}" -o taken.h5:/v
+refuses 5 'taken.h5 exists; overwriting' "${repack[@]}" -o taken.h5:/v
 refuses 3 'empty is damaged' "${repack[@]}" -o free.h5:/v
 check "a refused run leaves a journal" [ ! -e empty.journal ]
 accepts '' "${image[@]}" -o x.h5 --checkpoint empty --overwrite

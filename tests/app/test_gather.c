@@ -476,7 +476,7 @@ static void shapes_that_do_not_fit_are_refused(void **state) {
     options.index_path = self->in;
     options.index = "/data";
     TEST_FAILS(slc_gather_run(&options, &result), SLC_ERROR_INPUT,
-               "indices must be integers, found f32");
+               "indices must be integers, found f4");
     const int64_t deep[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     const int64_t zero = 0;
     test_h5_put_i64(self->list, "/i", 8, deep, &zero);
@@ -495,7 +495,7 @@ static void outputs_are_checked_first(void **state) {
     slc_gather_options options = options_of(self);
     options.run.overwrite = false;
     options.out_path = self->in;
-    TEST_FAILS(slc_gather_run(&options, &result), SLC_ERROR_OUTPUT, "exists; --overwrite");
+    TEST_FAILS(slc_gather_run(&options, &result), SLC_ERROR_OUTPUT, "exists; overwriting");
     options.out_path = "/no/such/folder/out.h5";
     TEST_FAILS(slc_gather_run(&options, &result), SLC_ERROR_OUTPUT, "make it first");
     const volatile int cancel = 1;
@@ -560,7 +560,7 @@ static void what_the_run_says(void **state) {
     assert_non_null(strstr(json, "\"placement\": \"mapped\""));
     assert_non_null(strstr(json, "\"placement_why\": \"as --sparse asks\""));
     assert_non_null(strstr(json, "\"indices\": 600"));
-    assert_non_null(strstr(plan, "1000 x 4 of f32, 15.6 KiB"));
+    assert_non_null(strstr(plan, "1000 x 4 of f4, 15.6 KiB"));
     assert_non_null(strstr(plan, "mapped, as --sparse asks"));
     assert_true(result.plan.mapped_bytes >= 16000);
     assert_int_equal(result.report.bytes_written, 600 * 4 * 4);

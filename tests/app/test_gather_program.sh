@@ -96,7 +96,7 @@ plan = stats["plan"]
 for key in ("tile order tiles passes slots vram_peak_bytes vram_smallest_bytes ram_smallest_bytes "
             "bytes_read bytes_h2d bytes_d2h seconds bottleneck touches placements").split():
     assert key in plan, key
-assert stats["indices"] == 100 and stats["shape"] == [100, 1003] and stats["dtype"] == "i32"
+assert stats["indices"] == 100 and stats["shape"] == [100, 1003] and stats["dtype"] == "i4"
 assert stats["placement"] in ("resident", "streamed", "mapped") and stats["placement_why"]
 assert stats["vram_peak_bytes"] == plan["vram_peak_bytes"] <= stats["vram_limit_bytes"] == 64 << 20
 assert stats["bytes_read"] == plan["bytes_read"] and stats["bytes_h2d"] == plan["bytes_h2d"]
@@ -112,14 +112,14 @@ refuses 3 '/y is missing; the datasets in it are /x' gather "$shared/cases/trans
 refuses 3 'needs filter 32999' gather "$shared/cases/missing_filter.h5:/x" -o u.h5:/v "${options[@]}"
 refuses 3 'bigendian.h5:/i: \[99\] is 100, expected 0 to 99 (dimension 0 of ' \
     gather "$list" -o u.h5:/v "${options[@]}"
-refuses 3 'indices must be integers, found f64' gather "$data" -o u.h5:/v \
+refuses 3 'indices must be integers, found f8' gather "$data" -o u.h5:/v \
     --index "$shared/cases/bigendian.h5:/f"
 refuses 3 'has no elements and no shape' gather "$shared/cases/empty.h5:/null" -o u.h5:/v \
     "${options[@]}"
 refuses 3 'is a single value' gather "$shared/cases/empty.h5:/scalar" -o u.h5:/v "${options[@]}"
 refuses 3 'dimension 0 of .* has no elements' gather "$shared/cases/empty.h5:/zero" -o u.h5:/v \
     "${options[@]}"
-refuses 5 'out0.h5 exists; --overwrite' gather "$data" -o out0.h5:/v "${options[@]}"
+refuses 5 'out0.h5 exists; overwriting' gather "$data" -o out0.h5:/v "${options[@]}"
 refuses 5 'make it first' gather "$data" -o none/out0.h5:/v "${options[@]}"
 check "a refusal left a file" test ! -e u.h5
 

@@ -138,7 +138,7 @@ typedef struct variant {
     void (*use)(place *self); /* names the inputs */
     unsigned kinds; /* which calls fail: those in which it differs from the first variant */
     const char *outputs[MAX_FILES];
-    bool has_psf, overwrite;
+    bool has_psf, overwrite, has_pols;
     slc_weighting weighting;
     int64_t n_planes, width;
 } variant;
@@ -153,6 +153,8 @@ static const variant variants[] = {
      .weighting = SLC_WEIGHT_UNIFORM},
     {"--weight briggs", use_base, BIT(MEMORY) | BIT(READ), .outputs = {"image.h5"},
      .weighting = SLC_WEIGHT_BRIGGS},
+    {"--pol XX,YY", use_base, BIT(MEMORY) | BIT(READ) | BIT(H5_WRITE), .outputs = {"image.h5"},
+     .has_psf = true, .has_pols = true, .weighting = SLC_WEIGHT_UNIFORM},
     {"--overwrite", use_base, WRITING, .outputs = {"image.h5"}, .has_psf = true, .overwrite = true},
     {"three outputs", use_base, BIT(MEMORY) | WRITING | BIT(H5_WRITE) | BIT(FITS),
      .outputs = {"a.fits", "b.h5", "c.png"}},
@@ -205,6 +207,8 @@ static slc_status run_once(const variant *of, const place *self, slc_device *dev
     options.scale_rad = 0.002;
     options.epsilon = 1e-5;
     options.weighting = of->weighting;
+    options.vis.polarisation = of->has_pols ? SLC_POL_XX : SLC_POL_AUTO;
+    options.vis.more[0] = of->has_pols ? SLC_POL_YY : SLC_POL_AUTO;
     options.n_planes = of->n_planes > 0 ? of->n_planes : 1;
     options.run.overwrite = of->overwrite;
     options.run.vram_bytes = 3 << 20;

@@ -74,7 +74,7 @@ refuses 3 'is not UVH5' predict --model sky.txt dirty.h5 -o no.uvh5 "${options[@
 refuses 3 'nothing.fits' predict --model nothing.fits sim.uvh5 -o no.uvh5 "${options[@]}" -q
 echo 'l=0 n=1' >sky.txt
 refuses 3 "sky.txt:1: '" predict --model sky.txt sim.uvh5 -o no.uvh5 "${options[@]}" -q
-refuses 5 'first.uvh5 exists; --overwrite' predict --model dirty.h5 sim.uvh5 -o first.uvh5 \
+refuses 5 'first.uvh5 exists; overwriting' predict --model dirty.h5 sim.uvh5 -o first.uvh5 \
     "${options[@]}" -q
 check "a refusal left a file" test ! -e no.uvh5
 check "left behind: $(ls)" test "$(ls | sort | tr '\n' ' ')" = \

@@ -29,7 +29,7 @@ for words in '^peak 1\(\.0*\)\? Jy/beam at pixel (39, 49)' 'RA 04:02:27.98' 'Dec
     check "the last line lacks $words: $last_line" grep -q -e "$words" <<<"$last_line"
 done
 no_leftovers "an image" a.h5
-refuses 5 'a.h5 exists; --overwrite' image "$base" -o a.h5 -q "${picture[@]}"
+refuses 5 'a.h5 exists; overwriting' image "$base" -o a.h5 -q "${picture[@]}"
 accepts '' image "$base" -o a.h5 -q --overwrite "${picture[@]}"
 check "--quiet says nothing" test ! -s .out -a ! -s .err
 rm a.h5

@@ -437,7 +437,7 @@ static void elements_become_another_type(void **state) {
     test_rewrite_expect(self->out, "/g/y", &array, (const int[]){0, 1});
     options.dtype = SLC_U8;
     assert_int_equal(remove(self->out), 0);
-    TEST_FAILS(slc_rewrite_run(&options, &result), SLC_ERROR_INPUT, "which u8 cannot hold");
+    TEST_FAILS(slc_rewrite_run(&options, &result), SLC_ERROR_INPUT, "which u1 cannot hold");
     assert_int_equal(test_directory_count(self->directory), 1);
     options.saturates = true;
     TEST_OK(slc_rewrite_run(&options, &result));

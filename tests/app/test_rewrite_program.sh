@@ -52,12 +52,12 @@ data=$shared/cases/transpose.h5:/x
 options=(-q --device host --no-probe)
 refuses 2 '2 is no dimension' transpose "$data" -o o.h5:/v --axes 0,2 "${options[@]}"
 refuses 2 'index 997 in dimension 0 .*997 x 1003' transpose "$data[997]" -o o.h5:/v "${options[@]}"
-refuses 3 'element \[0, 128\] is 128, which i8 cannot hold; .*--saturate to take the nearest' repack "$data" \
+refuses 3 'element \[0, 128\] is 128, which i1 cannot hold; .*--saturate to take the nearest' repack "$data" \
     -o o.h5:/v --dtype i1 --threads 1 "${options[@]}"
 check "a refused run leaves a file" [ ! -e o.h5 ]
 
 # ---- B47: nothing shows in the file but the values
-accepts '^transposed 999991 elements of i32, 3.81 MiB' transpose "$data" -o whole.h5:/v \
+accepts '^transposed 999991 elements of i4, 3.81 MiB' transpose "$data" -o whole.h5:/v \
     --chunk 64,997 --filter none --device host --no-probe --vram 64M --ram 256M
 for budget in '256K 8M' '256K 5M' '1M 64M' '40K 16M'; do
     read -r vram ram <<<"$budget"

@@ -60,14 +60,14 @@ static void look(void *context, const slci_row_block *block, int64_t n_rows,
     for (int64_t r = 0; r < n_rows; r++) {
         /* u of row k is k + 1 metres. */
         self->is_in_order = self->is_in_order && block->uvw[3 * r] == (double)(self->n_rows + 1);
-        if (block->vis != NULL) {
-            const double first = (double)block->vis[2 * CHANNELS * r];
+        if (block->vis[0] != NULL) {
+            const double first = (double)block->vis[0][2 * CHANNELS * r];
             self->is_in_order = self->is_in_order && first == (double)(6 * self->n_rows);
         }
         self->n_rows++;
     }
-    self->has_weight = block->weight != NULL;
-    self->has_vis = block->vis != NULL;
+    self->has_weight = block->weight[0] != NULL;
+    self->has_vis = block->vis[0] != NULL;
     self->ends[self->n_blocks++] = self->n_rows;
 }
 
@@ -141,7 +141,7 @@ static void counts_add_up(void **state) {
     (void)state;
     slc_vis_counts sum = {.total = 1, .flagged = 2, .nonfinite = 3, .zero_weight = 4};
     const slc_vis_counts more = {.total = 10, .flagged = 20, .nonfinite = 30, .zero_weight = 40};
-    slci_counts_add(&sum, &more);
+    slc_vis_counts_add(&sum, &more);
     assert_int_equal(sum.total, 11);
     assert_int_equal(sum.flagged, 22);
     assert_int_equal(sum.nonfinite, 33);

@@ -25,6 +25,8 @@ assert about["inputs"] == ["many.uvh5"] and about["command"] == "sluice image", 
 assert about["slices"] == len(slices) and about["slices_dropped"] == 0
 assert {"run", "scheduler", "compute", "copy out", "writer"} <= set(lanes.values()), lanes
 assert "copy in" not in lanes.values()  # the host device reads in place
+staging = {e["cat"] for e in slices if lanes[e["tid"]].startswith("staging")}
+assert "staging 0" in lanes.values() and staging == {"fill"}, staging  # so it copies nothing
 assert len(set(lanes.values())) == len(lanes)
 assert {"thread 0", "thread 1"} >= {n for n in lanes.values() if n.startswith("thread")}
 
@@ -52,11 +54,19 @@ for e in slices:
         total[e["cat"], "ns"] += nanoseconds(e, "dur")
 TILE_BYTES = 72  # the description of a tile rides along
 assert total["kernel", "n"] == stats["tiles"] > 3
-assert total["read", "bytes"] == stats["bytes_read"]
+assert total["read", "bytes"] == total["fill", "bytes"] == stats["bytes_read"]
 assert TILE_BYTES * stats["tiles"] == stats["bytes_h2d"]
 assert total["copy out", "bytes"] == total["write", "bytes"] == stats["bytes_d2h"]
 for stage, key in (("kernel", "kernel"), ("copy out", "d2h")):
     assert abs(1e-9 * total[stage, "ns"] - stats["seconds"][key]) < 1e-6, (stage, total)
+
+# Where the time of inputs went: to readers, since nothing is copied.
+feed = about["copies_in"]
+parts = ("copying", "late", "device_full", "reading", "nobody_reads")
+assert list(feed) == ["seconds", *parts, "threads_reading"], feed
+assert abs(sum(feed[part] for part in parts) - feed["seconds"]) < 1e-9, feed
+assert feed["copying"] == feed["late"] == feed["device_full"] == 0 < feed["reading"], feed
+assert feed["reading"] <= feed["threads_reading"] <= 2 * feed["seconds"], feed  # of two threads
 
 # The ledger: never above its limits, and its peaks are the statistics'.
 for name, limit, peak in (("device memory", "device_limit_bytes", "vram_peak_bytes"),
@@ -147,7 +157,7 @@ refuses 2 "^sluice: --trace: '-' is no file" image "$base" -o a.h5 "${small[@]}"
 refuses 2 '^sluice: --report needs a value' image "$base" -o a.h5 "${small[@]}" --report
 refuses 5 '^sluice: --trace.*no/such' image "$base" -o a.h5 "${small[@]}" --trace no/such/t.json
 touch there.html
-refuses 5 '^sluice: --report.*there.html exists; --overwrite' image "$base" -o a.h5 "${small[@]}" \
+refuses 5 '^sluice: --report.*there.html exists; overwriting' image "$base" -o a.h5 "${small[@]}" \
     --report there.html
 check "what is refused leaves nothing" test "$(ls | tr '\n' ' ')" = 'in.uvh5 there.html '
 refuses 5 '^sluice: --trace: cannot write to /dev/full: No space' image "$base" -o a.h5 \

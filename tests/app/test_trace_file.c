@@ -18,7 +18,9 @@ static const char expected_file[] =
     "    \"slices_dropped\": 0,\n"
     "    \"memory_changes_dropped\": 0,\n"
     "    \"device_limit_bytes\": 0,\n"
-    "    \"host_limit_bytes\": 0\n"
+    "    \"host_limit_bytes\": 0,\n"
+    "    \"copies_in\": {\"seconds\": 16, \"copying\": 8, \"late\": 4, \"device_full\": 2, "
+    "\"reading\": 1, \"nobody_reads\": 0.5, \"threads_reading\": 0.25}\n"
     "  },\n"
     "  \"traceEvents\": [\n"
     "    {\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 1, \"args\": "
@@ -60,7 +62,15 @@ static void every_kind_of_event_is_written(void **state) {
     TEST_OK(slc_budget_create(100, 200, &budget));
     slc_trace_settle(trace);
     const char *const inputs[] = {"a\"b", "c"};
-    const slci_trace_about about = {"sluice test", inputs, 2};
+    const int64_t ns = 1000000000;
+    const slc_trace_feed feed = {.total_ns = 16 * ns,
+                                 .copying_ns = 8 * ns,
+                                 .ready_ns = 4 * ns,
+                                 .full_ns = 2 * ns,
+                                 .reading_ns = ns,
+                                 .unread_ns = ns / 2,
+                                 .thread_ns = ns / 4};
+    const slci_trace_about about = {"sluice test", inputs, 2, feed};
     char *text = NULL;
     size_t bytes = 0;
     FILE *file = open_memstream(&text, &bytes);
@@ -90,7 +100,7 @@ static void counters_follow_the_ledger(void **state) {
     slci_trace_write(file, trace, &about);
     assert_int_equal(fclose(file), 0);
     static const char *const words[] = {
-        "\"device_limit_bytes\": 100,", "\"host_limit_bytes\": 200\n",
+        "\"device_limit_bytes\": 100,", "\"host_limit_bytes\": 200,\n",
         "{\"name\": \"device memory\", \"ph\": \"C\", \"pid\": 1, \"tid\": 0, \"ts\": ",
         "\"args\": {\"bytes\": 150}}\n  ]"};
     for (int64_t i = 0; i < TEST_COUNT(words); i++) {

@@ -95,9 +95,11 @@ for text in briggs briggs: briggs:0,5 briggs:nan briggs:99 Natural robust:0 ''; 
 done
 image 2 "^sluice: --weight: 'briggs:' .*a number after briggs:" --weight briggs:
 image 2 "^sluice: --weight: 'briggs:0,5' " --weight briggs:0,5
-for text in i xx V XY '' 'I '; do
-    image 2 '^sluice: --pol: .*I, XX, YY, RR or LL' --pol "$text"
+for text in i xx W YZ '' 'I ' ,XX XX, XX,,YY 'XX YY' XX,y; do
+    image 2 '^sluice: --pol: .*I, Q, U, V, XX, YY, XY, YX, RR, LL, RL or LR' --pol "$text"
 done
+image 2 "^sluice: --pol: 'XX,YY,XX' names a polarisation twice" --pol XX,YY,XX
+image 2 "^sluice: --pol: 'I,Q,U,V,XX' names more than 4" --pol I,Q,U,V,XX
 for text in gpu cuda: cuda:-1 cuda:x cuda:99999 CPU ''; do
     image 2 '^sluice: --device: .*auto, host, cuda or cuda:N' --device "$text"
 done
@@ -175,7 +177,7 @@ refuses 2 'which --no-probe forbids' image -q in.uvh5 -o a.h5 --tune --no-probe
 refuses 2 'which --dry-run forbids' image -q in.uvh5 --tune --dry-run
 refuses 5 'no/such/folder' image -q in.uvh5 -o a.h5 --stats no/such/folder/s.json
 touch s.json
-refuses 5 's.json exists; --overwrite' image -q in.uvh5 -o a.h5 --stats s.json
+refuses 5 's.json exists; overwriting' image -q in.uvh5 -o a.h5 --stats s.json
 refuses 5 'exists' simulate -q -o in.uvh5
 rm in.uvh5 link.fits s.json
 

@@ -36,13 +36,12 @@ static slci_totals count(slc_source *vis, slc_pool *pool, unsigned n_reads) {
     pthread_barrier_t start;
     (void)pthread_barrier_init(&start, NULL, n_reads);
     reader self = {.start = &start, .meta = slc_vis_get_meta(vis)};
-    double first_sum = 0;
-    bool has_weight = false;
+    slci_first first_found;
     TEST_OK(slci_weighted_create(vis, NULL, &self.weighted));
-    TEST_OK(slci_weighted_find_first(self.weighted, false, &first_sum, &has_weight));
-    assert_true(has_weight);
+    TEST_OK(slci_weighted_find_first(self.weighted, false, &first_found));
+    assert_true(first_found.has_weight);
     TEST_OK(slc_pool_for(pool, n_reads, read_all, &self));
-    const slci_totals totals = slci_weighted_totals(self.weighted);
+    const slci_totals totals = slci_weighted_totals(self.weighted, 0);
     slc_source_destroy(self.weighted);
     (void)pthread_barrier_destroy(&start);
     return totals;
@@ -87,10 +86,9 @@ static void read_blocks(slc_source *weighted, const slc_vis_meta *meta, int64_t 
 
 static slc_source *open_weighted(slc_source *vis) {
     slc_source *weighted = NULL;
-    double first_sum = 0;
-    bool has_weight = false;
+    slci_first first_found;
     TEST_OK(slci_weighted_create(vis, NULL, &weighted));
-    TEST_OK(slci_weighted_find_first(weighted, false, &first_sum, &has_weight));
+    TEST_OK(slci_weighted_find_first(weighted, false, &first_found));
     return weighted;
 }
 
@@ -108,7 +106,7 @@ static void what_was_counted_is_kept(void **state) {
     assert_true(meta->n_rows > granule);
     slc_source *whole = open_weighted(vis);
     read_blocks(whole, meta, 0, meta->n_rows, granule);
-    const slci_totals expected = slci_weighted_totals(whole);
+    const slci_totals expected = slci_weighted_totals(whole, 0);
 
     slc_source *first = open_weighted(vis);
     read_blocks(first, meta, granule, meta->n_rows, granule);
@@ -119,7 +117,7 @@ static void what_was_counted_is_kept(void **state) {
     TEST_OK(slci_weighted_restore(second, kept));
     read_blocks(second, meta, 0, meta->n_rows, 3 * granule);
     read_blocks(second, meta, 0, meta->n_rows, 2 * granule);
-    const slci_totals found = slci_weighted_totals(second);
+    const slci_totals found = slci_weighted_totals(second, 0);
     assert_memory_equal(&found, &expected, sizeof found);
     free(kept);
     slc_source_destroy(whole);

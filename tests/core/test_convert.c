@@ -177,7 +177,7 @@ static void complex_numbers_have_two_parts(void **state) {
     const slc_conversion narrow = {.from = SLC_C64, .to = SLC_F32};
     TEST_FAILS(slc_conversion_check(&narrow), SLC_ERROR_ARGUMENT, "imaginary parts would be lost");
     const slc_conversion fixed = {.from = SLC_F32, .to = SLC_FIXED128};
-    TEST_FAILS(slc_conversion_check(&fixed), SLC_ERROR_ARGUMENT, "no conversion from f32");
+    TEST_FAILS(slc_conversion_check(&fixed), SLC_ERROR_ARGUMENT, "no conversion from f4");
 }
 
 static void elements_are_printed(void **state) {

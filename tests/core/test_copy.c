@@ -221,7 +221,7 @@ static void pairs_that_do_not_match_are_refused(void **state) {
     broadcast.stride_bytes[0] = 0;
     TEST_FAILS(slc_copy_host(m->dst, &a, m->src, &wide), SLC_ERROR_ARGUMENT, "dimension 1");
     TEST_FAILS(slc_copy_host(m->dst, &a, m->src, &flat), SLC_ERROR_ARGUMENT, "rank");
-    TEST_FAILS(slc_copy_host(m->dst, &a, m->src, &doubles), SLC_ERROR_ARGUMENT, "f64");
+    TEST_FAILS(slc_copy_host(m->dst, &a, m->src, &doubles), SLC_ERROR_ARGUMENT, "f8");
     TEST_FAILS(slc_copy_host(m->dst, &broadcast, m->src, &a), SLC_ERROR_ARGUMENT, "stride 0");
 }
 

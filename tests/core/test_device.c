@@ -264,7 +264,7 @@ static void pairs_that_do_not_match_are_refused(void **state) {
     TEST_FAILS(slc_stream_copy_strided(stream, memory, &a, memory, &c, direction),
                SLC_ERROR_ARGUMENT, "rank");
     TEST_FAILS(slc_stream_copy_strided(stream, memory, &a, memory, &other, direction),
-               SLC_ERROR_ARGUMENT, "f32");
+               SLC_ERROR_ARGUMENT, "f4");
     TEST_FAILS(slc_stream_copy_strided(stream, memory, &folded, memory, &a, direction),
                SLC_ERROR_ARGUMENT, "broadcast");
     const slc_layout empty = dense(2, (const int64_t[]){0, 6});

@@ -10,14 +10,14 @@ static void names_and_sizes(void **state) {
         const char *name;
         int64_t bytes;
     } known[] = {
-        {SLC_U8, "u8", 1},
-        {SLC_I16, "i16", 2},
-        {SLC_F16, "f16", 2},
-        {SLC_F32, "f32", (int64_t)sizeof(float)},
-        {SLC_F64, "f64", (int64_t)sizeof(double)},
-        {SLC_C32, "c32", 4},
-        {SLC_C64, "c64", (int64_t)(2 * sizeof(float))},
-        {SLC_C128, "c128", (int64_t)(2 * sizeof(double))},
+        {SLC_U8, "u1", 1},
+        {SLC_I16, "i2", 2},
+        {SLC_F16, "f2", 2},
+        {SLC_F32, "f4", (int64_t)sizeof(float)},
+        {SLC_F64, "f8", (int64_t)sizeof(double)},
+        {SLC_C32, "c4", 4},
+        {SLC_C64, "c8", (int64_t)(2 * sizeof(float))},
+        {SLC_C128, "c16", (int64_t)(2 * sizeof(double))},
         {SLC_FIXED128, "fixed128", (int64_t)sizeof(slc_fixed)},
     };
     for (int64_t i = 0; i < TEST_COUNT(known); i++) {

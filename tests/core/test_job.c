@@ -209,7 +209,7 @@ static void bad_axes_and_functions_are_named(void **state) {
     TEST_FAILS(slc_job_check(&job), SLC_ERROR_ARGUMENT, "axis x");
     job = imaging_job();
     job.n_operands = SLC_MAX_OPERANDS + 1;
-    TEST_FAILS(slc_job_check(&job), SLC_ERROR_ARGUMENT, "13 operands");
+    TEST_FAILS(slc_job_check(&job), SLC_ERROR_ARGUMENT, "17 operands");
 }
 
 static void bad_operands_are_named(void **state) {

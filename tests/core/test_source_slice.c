@@ -254,7 +254,7 @@ static void elements_are_converted(void **state) {
     int8_t bytes[2 * 3];
     dst[0] = bytes;
     TEST_FAILS(slc_source_read(source, &box, dst), SLC_ERROR_INPUT,
-               "counted: element [3, 1, 3] is 30103, which i8 cannot hold");
+               "counted: element [3, 1, 3] is 30103, which i1 cannot hold");
     assert_true(slc_source_slice_has_refused(source));
     slc_source_destroy(source);
     view.saturates = true;

@@ -427,8 +427,8 @@ static void files_that_exist_are_kept(void **state) {
     const slc_box box = slc_box_1d(0, 4);
     test_h5_put_i64(self->path, "/old", 1, &four, values);
     TEST_OK(slc_layout_dense(SLC_I64, 1, &four, &output.layout));
-    TEST_FAILS(slc_h5_array_check(&output), SLC_ERROR_OUTPUT, "exists; --overwrite");
-    TEST_FAILS(slc_h5_array_create(&output, &sink), SLC_ERROR_OUTPUT, "exists; --overwrite");
+    TEST_FAILS(slc_h5_array_check(&output), SLC_ERROR_OUTPUT, "exists; overwriting");
+    TEST_FAILS(slc_h5_array_create(&output, &sink), SLC_ERROR_OUTPUT, "exists; overwriting");
     output.overwrite = true;
     TEST_OK(slc_h5_array_create(&output, &sink));
     TEST_OK(slc_sink_write(sink, &box, values));

@@ -2,14 +2,10 @@
  * changed: opening, reading and copying ends in a status, and neither in a crash nor never. What is
  * read of a sound one, and its copy, are whole. Each damage is looked at in a process of its own, since
  * what HDF5 does with some of them cannot be outlived. */
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "io/h5_array.h"
-#include "io/h5_file.h"
-#include "io/h5_object_copy.h"
-#include "io/h5_reason.h"
+#include "tests/support/test_damage.h"
 #include "tests/support/test_uvh5.h"
 
 /* Enough that each form needs more than one level: HDF5 keeps up to 8 links, and 8 attributes, in the
@@ -20,8 +16,6 @@ enum { N_LINKS = 150, N_ATTRIBUTES = 30, ROWS = 90, COLUMNS = 4, LARGE = 3000 };
 #ifndef N_DAMAGES
 #define N_DAMAGES 250
 #endif
-
-#define MOST_SECONDS 10
 
 typedef enum file_form { OLDER, NEWER, SHARED, N_FORMS } file_form;
 
@@ -154,83 +148,33 @@ static void expect_copy(const char *path) {
     expect_whole(path);
 }
 
-/* The group "/g" into another file. With the lock. */
-static slc_status copy_group(hid_t file, const char *to) {
-    slci_h5_output *output = NULL;
-    FILE *empty = fopen(to, "wb");
-    if (empty == NULL || fclose(empty) != 0) {
-        return SLC_ERROR_INTERNAL;
-    }
-    SLC_TRY(slci_h5_output_create(to, to, &output));
-    const slci_h5_object_copy_options options = {.output = output};
-    slci_h5_object_copy *copy = slci_h5_object_copy_create(&options);
-    const bool is_ok =
-        copy != NULL && slci_h5_object_copy_target(copy, file, "/g", slci_h5_output_file(output));
-    const bool is_known = is_ok || slci_h5_reason_is_input() || slci_h5_lacks_memory();
-    slci_h5_object_copy_destroy(copy);
-    slci_h5_output_destroy(output);
-    return is_ok ? SLC_OK : is_known ? SLC_ERROR_INPUT : SLC_ERROR_INTERNAL;
-}
+/* Both, and which of them were refused. */
+enum { READ_REFUSED = 1, COPY_REFUSED = 2 };
 
-static slc_status copy_file(const char *from, const char *to) {
-    slci_h5_id file = 0;
-    SLC_TRY(slci_h5_open(from, NULL, &file));
-    slci_h5_lock();
-    const slc_status status = copy_group((hid_t)file, to);
-    slci_h5_unlock();
-    slci_h5_close(file);
-    return status;
-}
+typedef struct look_paths {
+    const char *path, *out;
+} look_paths;
 
-/* Both, and which of them were refused: 0 to 3; above, where one ended otherwise than it may. */
-enum { READ_REFUSED = 1, COPY_REFUSED = 2, WRONG = 4 };
-
-static int look(const char *path, const char *out) {
+static int look(const void *context) {
+    const look_paths *paths = context;
     bool is_whole = false;
-    const slc_status is_read = read_all(path, &is_whole);
-    const slc_status is_copied = copy_file(path, out);
-    const bool is_right = (is_read == SLC_OK || is_read == SLC_ERROR_INPUT ||
-                           is_read == SLC_ERROR_UNSUPPORTED || is_read == SLC_ERROR_MEMORY) &&
-                          (is_copied == SLC_OK || is_copied == SLC_ERROR_INPUT);
+    const slc_status is_read = read_all(paths->path, &is_whole);
+    const slc_status is_copied = test_damage_copy(paths->path, paths->out);
+    const bool is_right =
+        test_damage_is_status(is_read) && (is_copied == SLC_OK || is_copied == SLC_ERROR_INPUT);
     return (is_read != SLC_OK ? READ_REFUSED : 0) | (is_copied != SLC_OK ? COPY_REFUSED : 0) |
-           (is_right ? 0 : WRONG);
+           (is_right ? 0 : TEST_LOOK_WRONG);
 }
 
-/* In a process of its own, which a signal ends if it takes too long. */
 static int look_apart(const char *path, const char *out, const char *what) {
-    int state = 0;
-    (void)fflush(NULL);
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        (void)alarm(MOST_SECONDS);
-        _exit(look(path, out));
-    }
-    assert_int_equal(waitpid(child, &state, 0), child);
-    if (!WIFEXITED(state) || (WEXITSTATUS(state) & WRONG) != 0) {
-        print_error("%s: %s %d\n", what, WIFEXITED(state) ? "exit" : "signal",
-                    WIFEXITED(state) ? WEXITSTATUS(state) : WTERMSIG(state));
-        return WRONG;
-    }
-    return WEXITSTATUS(state);
+    const look_paths paths = {path, out};
+    return test_look_apart(look, &paths, what);
 }
 
 /* ---- damage ----------------------------------------------------------------------------------- */
 
-typedef struct content {
-    unsigned char *bytes;
-    int64_t n;
-} content;
-
-static void store(const char *path, const content *file) {
-    FILE *to = fopen(path, "wb");
-    assert_non_null(to);
-    assert_int_equal(fwrite(file->bytes, 1, (size_t)file->n, to), file->n);
-    assert_int_equal(fclose(to), 0);
-}
-
 /* Bytes that say something are not 0, or stand near such ones. */
-static bool says_something(const content *file, int64_t at) {
+static bool says_something(const test_content *file, int64_t at) {
     bool is_any = false;
     for (int64_t k = at - 3; k <= at + 3; k++) {
         is_any = is_any || (k >= 0 && k < file->n && file->bytes[k] != 0);
@@ -239,7 +183,6 @@ static bool says_something(const content *file, int64_t at) {
 }
 
 static void damage_all(const test_way *self, file_form form) {
-    content file = {NULL, 0};
     char what[64];
     int n_refused = 0;
     int n_wrong = 0;
@@ -248,7 +191,7 @@ static void damage_all(const test_way *self, file_form form) {
     assert_int_equal(look_apart(self->in, self->out, form_names[form]), 0);
     expect_whole(self->in);
     expect_copy(self->out);
-    file.bytes = (unsigned char *)test_file_read(self->in, &file.n);
+    test_content file = test_content_read(self->in);
     for (int k = 0; k < N_DAMAGES; k++) {
         int64_t at = test_random_below(&random, file.n);
         while (!says_something(&file, at)) {
@@ -258,11 +201,11 @@ static void damage_all(const test_way *self, file_form form) {
         file.bytes[at] = (unsigned char)(kept ^ (1 + test_random_below(&random, 255)));
         (void)snprintf(what, sizeof what, "%s, byte %lld: %d in place of %d", form_names[form],
                        (long long)at, file.bytes[at], kept);
-        store(self->other, &file);
+        test_content_store(self->other, &file);
         const int found = look_apart(self->other, self->out, what);
         n_refused += found == READ_REFUSED || found == COPY_REFUSED ||
                      found == (READ_REFUSED | COPY_REFUSED);
-        n_wrong += found == WRONG;
+        n_wrong += found == TEST_LOOK_WRONG;
         file.bytes[at] = kept;
     }
     free(file.bytes);
@@ -273,38 +216,25 @@ static void damage_all(const test_way *self, file_form form) {
 
 /* ---- structures that lead back ---------------------------------------------------------------- */
 
-static int64_t find(const content *file, const char *what, int64_t from) {
-    int64_t at = from;
-    while (at + 4 <= file->n && memcmp(file->bytes + at, what, 4) != 0) {
-        at++;
-    }
-    return at + 4 <= file->n ? at : -1;
-}
-
-static void put_number(unsigned char *to, int64_t number) {
-    for (int k = 0; k < 8; k++) {
-        to[k] = (unsigned char)(number >> 8 * k);
-    }
-}
-
 /* Every tree of the older form, of links and of chunks, with itself as its first child, at its own
  * level and at one that would go on for ever. Of a lowest node of chunks the child is what is read
  * as one. */
 static void trees_that_lead_back_are_refused(void **state) {
     enum { HEAD = 24, LEVEL = 5, N_CHILDREN = 6, LINK_KEY = 8, CHUNK_KEY = 8 + 3 * 8 };
     const test_way *self = *state;
-    content file = {NULL, 0};
     int n_trees = 0;
     make_file(self->in, OLDER);
-    file.bytes = (unsigned char *)test_file_read(self->in, &file.n);
-    for (int64_t at = find(&file, "TREE", 0); at >= 0; at = find(&file, "TREE", at + 4)) {
+    test_content file = test_content_read(self->in);
+    for (int64_t at = test_content_find(&file, "TREE", 0); at >= 0;
+         at = test_content_find(&file, "TREE", at + 4)) {
         unsigned char kept[HEAD + CHUNK_KEY + 8];
         memcpy(kept, file.bytes + at, sizeof kept);
         const bool has_chunks = kept[4] == 1;
         for (int higher = has_chunks && kept[LEVEL] == 0 ? 1 : 0; higher < 2; higher++) {
             file.bytes[at + LEVEL] = (unsigned char)(kept[LEVEL] + higher);
-            put_number(file.bytes + at + HEAD + (has_chunks ? CHUNK_KEY : LINK_KEY), at);
-            store(self->other, &file);
+            test_content_put_number(file.bytes + at + HEAD + (has_chunks ? CHUNK_KEY : LINK_KEY),
+                                    at);
+            test_content_store(self->other, &file);
             assert_int_equal(look_apart(self->other, self->out, "a tree that leads back"),
                              READ_REFUSED | COPY_REFUSED);
         }
@@ -318,14 +248,13 @@ static void trees_that_lead_back_are_refused(void **state) {
 /* What is wrong, where, and what was expected, stands in one line. */
 static void damage_is_named(void **state) {
     const test_way *self = *state;
-    content file = {NULL, 0};
     char words[128];
     make_file(self->in, NEWER);
-    file.bytes = (unsigned char *)test_file_read(self->in, &file.n);
-    const int64_t heap = find(&file, "FRHP", 0);
+    test_content file = test_content_read(self->in);
+    const int64_t heap = test_content_find(&file, "FRHP", 0);
     assert_true(heap > 0);
     file.bytes[heap + 7] ^= 1; /* bytes of filters: HDF5 1.10 reads so many before it adds up */
-    store(self->other, &file);
+    test_content_store(self->other, &file);
     (void)snprintf(words, sizeof words, "'/g' are damaged: byte %lld: block FRHP has the checksum",
                    (long long)heap);
     expect_refused(self->other, words);
@@ -336,12 +265,11 @@ static void damage_is_named(void **state) {
 static void damage_is_no_missing_name(void **state) {
     const test_way *self = *state;
     const slc_h5_array_options options = {.path = self->other, .dataset = "/nothing"};
-    content file = {NULL, 0};
     slc_source *source = NULL;
     make_file(self->in, NEWER);
-    file.bytes = (unsigned char *)test_file_read(self->in, &file.n);
-    file.bytes[find(&file, "FRHP", 0) + 7] ^= 1;
-    store(self->other, &file);
+    test_content file = test_content_read(self->in);
+    file.bytes[test_content_find(&file, "FRHP", 0) + 7] ^= 1;
+    test_content_store(self->other, &file);
     TEST_FAILS(slc_h5_array_open(&options, &source), SLC_ERROR_INPUT, "'/g' are damaged: byte ");
     free(file.bytes);
 }
@@ -349,11 +277,10 @@ static void damage_is_no_missing_name(void **state) {
 /* The names of a group take two gibibytes, and the file has so many. */
 static void damaged_sizes_take_no_memory(void **state) {
     const test_way *self = *state;
-    content file = {NULL, 0};
     make_file(self->in, OLDER);
-    file.bytes = (unsigned char *)test_file_read(self->in, &file.n);
-    put_number(file.bytes + find(&file, "HEAP", 0) + 8, INT64_C(2) << 30);
-    store(self->other, &file);
+    test_content file = test_content_read(self->in);
+    test_content_put_number(file.bytes + test_content_find(&file, "HEAP", 0) + 8, INT64_C(2) << 30);
+    test_content_store(self->other, &file);
     free(file.bytes);
     assert_int_equal(truncate(self->other, (off_t)3 << 30), 0);
     expect_refused(self->other,
@@ -364,11 +291,10 @@ static void damaged_sizes_take_no_memory(void **state) {
 static void parts_that_are_there_twice_are_refused(void **state) {
     enum { NAME = 16, KIND_GROUP = 0x11 }; /* where an attribute's name is in its message */
     const test_way *self = *state;
-    content file = {NULL, 0};
     make_file(self->in, OLDER);
-    file.bytes = (unsigned char *)test_file_read(self->in, &file.n);
-    file.bytes[find(&file, "attr", 0) - NAME] = KIND_GROUP;
-    store(self->other, &file);
+    test_content file = test_content_read(self->in);
+    file.bytes[test_content_find(&file, "attr", 0) - NAME] = KIND_GROUP;
+    test_content_store(self->other, &file);
     free(file.bytes);
     expect_refused(self->other, "the header of '/g' has a part twice that is there once");
 }
@@ -403,14 +329,13 @@ static void short_messages_are_looked_at(void **state) {
                  {SHARED, 4, "FRHP", "the tables of shared messages are damaged"}};
     const test_way *self = *state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        content file = {NULL, 0};
         make_short(self->in, cases[k].form, cases[k].address_bytes);
         expect_whole(self->in);
-        file.bytes = (unsigned char *)test_file_read(self->in, &file.n);
-        const int64_t at = find(&file, cases[k].block, 0);
+        test_content file = test_content_read(self->in);
+        const int64_t at = test_content_find(&file, cases[k].block, 0);
         assert_true(at > 0);
         file.bytes[at + 7] ^= 1;
-        store(self->other, &file);
+        test_content_store(self->other, &file);
         free(file.bytes);
         expect_refused(self->other, cases[k].words);
     }

@@ -1,8 +1,10 @@
 /* An output takes no file that its input's elements lie in, whatever name the input has. */
 #include <hdf5.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "io/h5_array.h"
+#include "io/h5_files.h"
 #include "tests/support/test_uvh5.h"
 
 #define N 8
@@ -83,7 +85,86 @@ static void an_output_takes_no_file_of_its_input(void **state) {
     test_directory_remove(self.directory);
 }
 
+/* Links that lead in circles, within a file and from file to file, and a virtual dataset that is a
+ * source of itself, end; and what lies behind them is found. */
+static void circles_end(void **state) {
+    const hsize_t n = N;
+    place self;
+    (void)state;
+    test_directory_create(self.directory);
+    test_join(self.directory, "in.h5", self.in);
+    test_join(self.directory, "source.h5", self.source);
+    test_join(self.directory, "raw.bin", self.raw);
+    make_source(&self);
+    const hid_t source = H5Fopen(self.source, H5F_ACC_RDWR, H5P_DEFAULT);
+    assert_true(H5Lcreate_external("in.h5", "/a", source, "back", H5P_DEFAULT, H5P_DEFAULT) >= 0 &&
+                H5Lcreate_external("in.h5", "/a", source, "again", H5P_DEFAULT, H5P_DEFAULT) >= 0 &&
+                H5Fclose(source) >= 0);
+    const hid_t file = H5Fcreate(self.in, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t group = H5Gcreate2(file, "a", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t space = H5Screate_simple(1, &n, NULL);
+    const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    assert_true(H5Lcreate_hard(file, "a", group, "self", H5P_DEFAULT, H5P_DEFAULT) >= 0 &&
+                H5Lcreate_soft("/a/round", group, "round", H5P_DEFAULT, H5P_DEFAULT) >= 0 &&
+                H5Lcreate_external("source.h5", "/", group, "out", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    assert_true(H5Pset_virtual(list, space, ".", "/a/v", space) >= 0);
+    make_set(file, "/a/v", list);
+    assert_true(H5Pclose(list) >= 0 && H5Sclose(space) >= 0 && H5Gclose(group) >= 0 &&
+                H5Fclose(file) >= 0);
+    const char *const names[] = {"absent", "a/round", "a"};
+    const slc_h5_reading reading = {.path = self.in, .names = names, .n_names = 3};
+    const char *outputs[] = {NULL, self.raw};
+    TEST_OK(slc_h5_files_exclude(&reading, outputs, 2));
+    test_write_below(self.directory, "raw.bin", "not read");
+    TEST_OK(slc_h5_files_exclude(&reading, outputs, 2));
+    outputs[0] = self.source;
+    TEST_FAILS(slc_h5_files_exclude(&reading, outputs, 2), SLC_ERROR_ARGUMENT,
+               ":/a/out/x lie in it; name another output");
+    const slc_h5_reading none = {.path = self.raw, .names = names, .n_names = 3};
+    TEST_OK(slc_h5_files_exclude(&none, outputs, 1));
+    test_directory_remove(self.directory);
+}
+
+/* Where HDF5 looks for a file: an absolute name of before a move, and beside the file that a link is
+ * to. */
+static void moved_and_linked_files_are_found(void **state) {
+    static const char *const targets[] = {"/nowhere/at/all/source.h5", "source.h5"};
+    char elsewhere[TEST_PATH_BYTES];
+    char way[TEST_PATH_BYTES];
+    place self;
+    (void)state;
+    test_directory_create(self.directory);
+    test_directory_create(elsewhere);
+    test_join(self.directory, "in.h5", self.in);
+    test_join(self.directory, "source.h5", self.source);
+    test_join(elsewhere, "way.h5", way);
+    make_source(&self);
+    assert_int_equal(symlink(self.in, way), 0);
+    for (int k = 0; k < 2; k++) {
+        const hid_t file = H5Fcreate(self.in, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        assert_true(H5Lcreate_external(targets[k], "/x", file, "x", H5P_DEFAULT, H5P_DEFAULT) >=
+                        0 &&
+                    H5Fclose(file) >= 0);
+        const char *const name = "/x";
+        const char *const output = self.source;
+        const slc_h5_reading readings[] = {{.path = self.in, .names = &name, .n_names = 1},
+                                           {.path = way, .names = &name, .n_names = 1}};
+        for (int r = 0; r < 2; r++) {
+            const slc_h5_array_options options = {.path = readings[r].path, .dataset = name};
+            slc_source *source = NULL;
+            TEST_OK(slc_h5_array_open(&options, &source)); /* as HDF5 itself finds it */
+            slc_source_destroy(source);
+            TEST_FAILS(slc_h5_files_exclude(&readings[r], &output, 1), SLC_ERROR_ARGUMENT,
+                       "lie in it");
+        }
+    }
+    test_directory_remove(elsewhere);
+    test_directory_remove(self.directory);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(an_output_takes_no_file_of_its_input)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(an_output_takes_no_file_of_its_input),
+                                       cmocka_unit_test(circles_end),
+                                       cmocka_unit_test(moved_and_linked_files_are_found)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,13 +24,13 @@ static void expect(hid_t type, slci_element_kind kind, int64_t part_bytes, const
 
 static void numbers(void **state) {
     (void)state;
-    expect(H5T_IEEE_F32LE, SLCI_ELEMENT_FLOAT, 4, "f32");
-    expect(H5T_IEEE_F64BE, SLCI_ELEMENT_FLOAT, 8, "f64 big-endian");
-    expect(H5T_STD_I16LE, SLCI_ELEMENT_INT, 2, "i16");
-    expect(H5T_STD_I32BE, SLCI_ELEMENT_INT, 4, "i32 big-endian");
-    expect(H5T_STD_U8LE, SLCI_ELEMENT_UINT, 1, "u8");
-    expect(H5T_STD_U64LE, SLCI_ELEMENT_UINT, 8, "u64");
-    expect(H5T_STD_B8LE, SLCI_ELEMENT_UINT, 1, "u8");
+    expect(H5T_IEEE_F32LE, SLCI_ELEMENT_FLOAT, 4, "f4");
+    expect(H5T_IEEE_F64BE, SLCI_ELEMENT_FLOAT, 8, "f8 big-endian");
+    expect(H5T_STD_I16LE, SLCI_ELEMENT_INT, 2, "i2");
+    expect(H5T_STD_I32BE, SLCI_ELEMENT_INT, 4, "i4 big-endian");
+    expect(H5T_STD_U8LE, SLCI_ELEMENT_UINT, 1, "u1");
+    expect(H5T_STD_U64LE, SLCI_ELEMENT_UINT, 8, "u8");
+    expect(H5T_STD_B8LE, SLCI_ELEMENT_UINT, 1, "u1");
 }
 
 /* Half precision, and formats that only look like numbers. */
@@ -40,7 +40,7 @@ static void uncommon_numbers(void **state) {
     H5Tset_fields(type, 15, 10, 5, 0, 10);
     H5Tset_size(type, 2);
     H5Tset_ebias(type, 15);
-    expect(type, SLCI_ELEMENT_FLOAT, 2, "f16");
+    expect(type, SLCI_ELEMENT_FLOAT, 2, "f2");
     H5Tset_ebias(type, 16);
     expect(type, SLCI_ELEMENT_OTHER, 2, "float that is not IEEE of 2 bytes");
     H5Tclose(type);
@@ -58,7 +58,7 @@ static void booleans_are_enums(void **state) {
     H5Tenum_insert(type, "FALSE", &value);
     value = 1;
     H5Tenum_insert(type, "TRUE", &value);
-    expect(type, SLCI_ELEMENT_INT, 1, "enum i8");
+    expect(type, SLCI_ELEMENT_INT, 1, "enum i1");
     assert_true(describe(type, text).is_enum);
     H5Tclose(type);
 }
@@ -74,18 +74,18 @@ static void expect_offsets(hid_t type, int64_t real_offset, int64_t imag_offset)
 static void two_equal_parts_are_complex(void **state) {
     (void)state;
     hid_t type = test_h5_complex(H5T_IEEE_F32LE, "r", "i");
-    expect(type, SLCI_ELEMENT_COMPLEX_FLOAT, 4, "compound {r: f32, i: f32}");
+    expect(type, SLCI_ELEMENT_COMPLEX_FLOAT, 4, "compound {r: f4, i: f4}");
     expect_offsets(type, 0, 4);
     type = test_h5_complex(H5T_STD_I32BE, "real", "imag");
     expect(type, SLCI_ELEMENT_COMPLEX_INT, 4,
-           "compound {real: i32 big-endian, imag: i32 big-endian}");
+           "compound {real: i4 big-endian, imag: i4 big-endian}");
     expect_offsets(type, 0, 4);
     /* The first member is the real part unless its name says otherwise. */
     type = test_h5_complex(H5T_IEEE_F64LE, "imag", "real");
-    expect(type, SLCI_ELEMENT_COMPLEX_FLOAT, 8, "compound {imag: f64, real: f64}");
+    expect(type, SLCI_ELEMENT_COMPLEX_FLOAT, 8, "compound {imag: f8, real: f8}");
     expect_offsets(type, 8, 0);
     type = test_h5_complex(H5T_IEEE_F64LE, "a", "b");
-    expect(type, SLCI_ELEMENT_COMPLEX_FLOAT, 8, "compound {a: f64, b: f64}");
+    expect(type, SLCI_ELEMENT_COMPLEX_FLOAT, 8, "compound {a: f8, b: f8}");
     expect_offsets(type, 0, 8);
 }
 
@@ -94,16 +94,16 @@ static void other_compounds_are_not(void **state) {
     hid_t type = H5Tcreate(H5T_COMPOUND, 12);
     H5Tinsert(type, "r", 0, H5T_IEEE_F32LE);
     H5Tinsert(type, "i", 4, H5T_IEEE_F64LE);
-    expect(type, SLCI_ELEMENT_OTHER, 12, "compound {r: f32, i: f64}");
+    expect(type, SLCI_ELEMENT_OTHER, 12, "compound {r: f4, i: f8}");
     H5Tclose(type);
     type = H5Tcreate(H5T_COMPOUND, 12);
     H5Tinsert(type, "x", 0, H5T_IEEE_F32LE);
     H5Tinsert(type, "y", 4, H5T_IEEE_F32LE);
     H5Tinsert(type, "z", 8, H5T_IEEE_F32LE);
-    expect(type, SLCI_ELEMENT_OTHER, 12, "compound {x: f32, y: f32, z: f32}");
+    expect(type, SLCI_ELEMENT_OTHER, 12, "compound {x: f4, y: f4, z: f4}");
     H5Tclose(type);
     type = test_h5_complex(H5T_STD_U16LE, "r", "i"); /* no negative real parts: not a visibility */
-    expect(type, SLCI_ELEMENT_OTHER, 4, "compound {r: u16, i: u16}");
+    expect(type, SLCI_ELEMENT_OTHER, 4, "compound {r: u2, i: u2}");
     H5Tclose(type);
 }
 

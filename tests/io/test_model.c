@@ -342,7 +342,7 @@ static void other_hdf5_files_are_refused(void **state) {
     meta.n_parts = 2;
     test_join(place->directory, "complex.h5", path);
     TEST_OK(slc_image_file_write(path, &meta, values, false, NULL));
-    TEST_FAILS(slc_model_open(path, NULL, &source), SLC_ERROR_UNSUPPORTED, "/image is c128");
+    TEST_FAILS(slc_model_open(path, NULL, &source), SLC_ERROR_UNSUPPORTED, "/image is c16");
     test_join(place->directory, "none.h5", path);
     test_h5_put_number(path, "/x", 1.0);
     TEST_FAILS(slc_model_open(path, NULL, &source), SLC_ERROR_INPUT, "/image");

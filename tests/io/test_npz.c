@@ -1,4 +1,6 @@
 /* .npz archives of every kind, and damaged ones. */
+#include <unistd.h>
+
 #include "tests/support/test_npz_file.h"
 #include "tests/support/test_uvh5.h"
 
@@ -94,7 +96,7 @@ static void members_of_every_kind(void **state) {
         TEST_OK(slc_vis_describe(source, 8, sets, &n));
         assert_int_equal(n, 4);
         assert_string_equal(sets[3].name, "data");
-        assert_string_equal(sets[3].type, kind / 2 == 1 ? "complex f64 big-endian" : "complex f32");
+        assert_string_equal(sets[3].type, kind / 2 == 1 ? "c16 big-endian" : "c8");
         test_vis_free(&vis);
         slc_source_destroy(source);
     }
@@ -202,7 +204,12 @@ static void faults_are_refused(void **state) {
                   {"<c8", "False", "(99999999999999999999,)", "not an array of plain numbers"},
                   {"<c8", "False", "(4611686018427387904, 4)", "its shape says"},
                   {"<c8", "True", "(3, 2)", "Fortran order"},
-                  {"|V8", "False", "(6,)", "expected a complex number"},
+                  {"|V8", "False", "(6,)",
+                   "member data is not an array of plain numbers: {'descr': '|V8', "},
+                  {"|O", "False", "(6,)",
+                   "member data holds Python objects (dtype object), expected numbers; save it as"},
+                  {"<U2", "False", "(6,)", "not an array of plain numbers"},
+                  {"<c32", "False", "(6,)", "c8, c16 or bool, in numpy's names"},
                   {"<f8", "False", "(6,)", "expected a complex number"},
                   {"<c8", "False", "6", "not an array of plain numbers"},
                   {"<c8", "False", "(6", "not an array of plain numbers"}};
@@ -221,6 +228,57 @@ static void faults_are_refused(void **state) {
             fail_msg("%s", slc_status_message());
         }
     }
+}
+
+/* Sets bits of a field of two bytes in all headers of members, both those before the members and those
+ * in the list at the end. */
+static void change_headers(test_npz *zip, size_t local_at, size_t listed_at, unsigned char bits) {
+    const unsigned char local[4] = {'P', 'K', 3, 4};
+    const unsigned char listed[4] = {'P', 'K', 1, 2};
+    for (size_t at = 0; at + sizeof local <= zip->n; at++) {
+        if (memcmp(zip->bytes + at, local, sizeof local) == 0) {
+            zip->bytes[at + local_at] |= bits;
+        }
+    }
+    for (size_t at = 0; at + sizeof listed <= zip->n_directory; at++) {
+        if (memcmp(zip->directory + at, listed, sizeof listed) == 0) {
+            zip->directory[at + listed_at] |= bits;
+        }
+    }
+}
+
+static void expect_fault(const place *self, const test_npz *zip, slc_status status,
+                         const char *words) {
+    test_npz_save(zip, self->path);
+    TEST_FAILS(test_vis_try(self->path, NULL), status, words);
+}
+
+/* What other programs than numpy may write, each named. */
+static void foreign_archives_are_named(void **state) {
+    enum { FLAGS = 6, LISTED_FLAGS = 8, METHOD = 8, LISTED_METHOD = 10 };
+    place *self = *state;
+    const double column[ROWS] = {0};
+    fill(self, false, false);
+    save_or_skip(self);
+    const test_npz good = self->zip;
+    change_headers(&self->zip, FLAGS, LISTED_FLAGS, 1);
+    expect_fault(self, &self->zip, SLC_ERROR_UNSUPPORTED, "member u is encrypted: not supported");
+    self->zip = good;
+    change_headers(&self->zip, METHOD, LISTED_METHOD, 9);
+    expect_fault(self, &self->zip, SLC_ERROR_UNSUPPORTED,
+                 "member u is compressed by method 9 of zip");
+    memset(&self->zip, 0, sizeof self->zip);
+    add_array(&self->zip, "set/u.npy", false, "<f8", "False", "(6,)", column, sizeof column);
+    expect_fault(
+        self, &self->zip, SLC_ERROR_INPUT,
+        "member u is missing, but set/u.npy is in a folder of the archive; expected u.npy");
+    test_npz_save(&good, self->path);
+    int64_t n = 0;
+    char *bytes = test_file_read(self->path, &n);
+    free(bytes);
+    assert_int_equal(truncate(self->path, n - 5), 0);
+    TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_INPUT,
+               "which comes last, is damaged or missing; copy the file again");
 }
 
 /* Any byte changed ends in a status, and the checksums see to it that changed data is noticed. */
@@ -248,7 +306,7 @@ int main(void) {
         CASE(members_of_every_kind),   CASE(weights_and_channels),
         CASE(flags_and_other_members), CASE(vis_is_another_name_of_data),
         CASE(an_empty_set_is_named),   CASE(faults_are_refused),
-        CASE(damage_is_noticed),
+        CASE(damage_is_noticed),       CASE(foreign_archives_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

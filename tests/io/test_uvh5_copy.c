@@ -202,7 +202,7 @@ static void put_vis(const files *self, hid_t part, int64_t chunk_rows, bool is_f
 static void types_and_storage_are_kept(void **state) {
     const files *self = *state;
     const hid_t parts[] = {H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_IEEE_F64LE, H5T_IEEE_F64BE};
-    static const char *const texts[] = {"f32", "f32 big-endian", "f64", "f64 big-endian"};
+    static const char *const texts[] = {"f4", "f4 big-endian", "f8", "f8 big-endian"};
     for (int64_t t = 0; t < TEST_COUNT(parts); t++) {
         slc_vis_dataset about;
         put_vis(self, parts[t], t % 2 == 0 ? 8 : 0, t % 2 == 0);
@@ -222,7 +222,7 @@ static void integers_become_single_precision(void **state) {
     put_vis(self, H5T_STD_I16LE, 0, false);
     copy_in_pieces(self, 30, 0);
     check_vis(self, 1.0, 3e-5, &about);
-    assert_non_null(strstr(about.type, "f32"));
+    assert_non_null(strstr(about.type, "f4"));
 }
 
 /* However the rows come, the bytes are the same. */

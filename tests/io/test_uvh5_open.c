@@ -94,17 +94,17 @@ static void other_types_are_refused(void **state) {
     test_h5_put(self->path, "/Data/visdata", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, 3, shape,
                 H5P_DEFAULT, NULL);
     TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_UNSUPPORTED,
-               "/Data/visdata is of type f32, expected a compound of two members");
+               "/Data/visdata is of type f4, expected a compound of two members");
     hid_t type = H5Tcreate(H5T_COMPOUND, 12);
     H5Tinsert(type, "r", 0, H5T_IEEE_F32LE);
     H5Tinsert(type, "i", 4, H5T_IEEE_F64LE);
     test_h5_put(self->path, "/Data/visdata", type, type, 3, shape, H5P_DEFAULT, NULL);
     H5Tclose(type);
-    TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_UNSUPPORTED, "compound {r: f32, i: f64}");
+    TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_UNSUPPORTED, "compound {r: f4, i: f8}");
     put_vis(self->path, H5T_IEEE_F32LE, false, 3, H5P_DEFAULT);
     test_h5_put(self->path, "/Data/flags", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, 3, shape, H5P_DEFAULT,
                 NULL);
-    TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_UNSUPPORTED, "/Data/flags is of type f32");
+    TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_UNSUPPORTED, "/Data/flags is of type f4");
 }
 
 /* Flags as integers, nsamples as integers and doubles. */
@@ -240,8 +240,8 @@ static void contradictions_are_refused(void **state) {
         {"/Header/freq_array", 1, {4, 0}, "holds 4 numbers"},
         {"/Header/channel_width", 1, {2, 0}, "holds 2 numbers, expected 1 or Nfreqs = 3"},
         {"/Header/polarization_array", 1, {3, 0}, "holds 3 numbers, expected Npols = 2"},
-        {"/Header/ant_1_array", 1, {12, 0}, "is of type f64, expected an integer"},
-        {"/Header/phase_center_id_array", 1, {12, 0}, "is of type f64, expected an integer"},
+        {"/Header/ant_1_array", 1, {12, 0}, "is of type f8, expected an integer"},
+        {"/Header/phase_center_id_array", 1, {12, 0}, "is of type f8, expected an integer"},
     };
     for (int64_t k = 0; k < TEST_COUNT(faults); k++) {
         char path[TEST_PATH_BYTES];

@@ -120,7 +120,7 @@ static void several_centres_need_a_name(void **state) {
     put_centre(self->path, "2", "empty", "near_field", 2.0, 0.2, "icrs");
     put_ids(self->path, 0, 5, 1);
     TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_ARGUMENT,
-               "2 phase centres: 'A' (0), 'B' (1); choose one with --phase-centre NAME");
+               "2 phase centres: 'A' (0), 'B' (1); choose one of them (--phase-centre NAME)");
     const slc_vis_options b = {.phase_centre = "B"};
     const slc_vis_options by_number = {.phase_centre = "0"};
     const slc_vis_options none = {.phase_centre = "empty"};

@@ -89,8 +89,8 @@ static void base_says_what_it_is(void **state) {
     assert_int_equal(meta->n_times, 4);
     assert_int_equal(meta->n_baselines, 45);
     assert_int_equal(meta->n_antennas, 10);
-    assert_int_equal(meta->stokes, 1);
-    assert_string_equal(meta->polarisation_text, "I = (XX + YY) / 2");
+    assert_int_equal(meta->imaged[0].stokes, 1);
+    assert_string_equal(meta->imaged[0].text, "I = (XX + YY) / 2");
     assert_true(meta->is_w_projected && !meta->is_plain);
     assert_int_equal(meta->frame, SLC_FRAME_ICRS);
     assert_true(meta->ra_rad == 1.0 && meta->dec_rad == -0.5 && meta->smear_rad == 0.0);
@@ -120,7 +120,7 @@ static void variants_differ_where_they_should(void **state) {
     slc_source_destroy(source);
     test_need_shared("cases/pol_sum.uvh5", path);
     source = test_vis_open(path, NULL);
-    assert_string_equal(slc_vis_get_meta(source)->polarisation_text,
+    assert_string_equal(slc_vis_get_meta(source)->imaged[0].text,
                         "I = XX + YY (pol_convention 'sum')");
     slc_source_destroy(source);
 }
@@ -233,13 +233,13 @@ static void describes_datasets(void **state) {
     TEST_OK(slc_vis_describe(source, 8, sets, &n));
     assert_int_equal(n, 4);
     assert_string_equal(sets[0].name, "/Data/visdata");
-    assert_string_equal(sets[0].type, "compound {r: f32, i: f32}");
+    assert_string_equal(sets[0].type, "compound {r: f4, i: f4}");
     assert_string_equal(sets[0].filters, "shuffle (2), deflate (1), fletcher32 (3)");
     assert_int_equal(sets[0].rank, 3);
     assert_true(sets[0].shape[0] == 3150 && sets[0].chunk[0] == 97 && sets[0].chunk[2] == 1);
     assert_int_equal(sets[0].logical_bytes, 3150 * 8 * 8);
     assert_int_equal(sets[0].stored_bytes, 196055);
-    assert_string_equal(sets[1].type, "enum i8");
+    assert_string_equal(sets[1].type, "enum i1");
     TEST_OK(slc_vis_describe(source, 1, sets, &n));
     assert_int_equal(n, 4);
     slc_source_destroy(source);

@@ -22,8 +22,10 @@ typedef struct sample_row {
 static void row_init(sample_row *self) {
     memset(self, 0, sizeof *self);
     self->selection = (slci_vis_selection){.n_channels = CHANNELS,
-                                           .n_used = 2,
-                                           .used = {0, 1},
+                                           .n_hands = 2,
+                                           .hands = {0, 1},
+                                           .n_imaged = 1,
+                                           .imaged = {{.n_used = 2, .hand = {0, 1}, .scale = 0.5}},
                                            .wavelengths_per_metre = wavelengths_per_metre};
     self->row = (slci_vis_row){.uvw = {3.0, 4.0, 1.0}, .is_selected = true, .factor = 1.0};
     for (int p = 0; p < 2; p++) {
@@ -38,12 +40,18 @@ static void row_init(sample_row *self) {
     }
 }
 
+/* Whether a sample counts, with what is not NULL made. */
+static bool combine_into(sample_row *self, float *vis, float *weight) {
+    const slci_vis_samples out = {vis, weight, &self->counts};
+    return slci_vis_combine_row(&self->selection, &self->selection.imaged[0], &self->row, &out);
+}
+
 static void row_combine(sample_row *self) {
     /* What was there before must not show. */
     memset(self->vis, 0x55, sizeof self->vis);
     memset(self->weight, 0x55, sizeof self->weight);
     memset(&self->counts, 0, sizeof self->counts);
-    slci_vis_combine_row(&self->selection, &self->row, self->vis, self->weight, &self->counts);
+    (void)combine_into(self, self->vis, self->weight);
 }
 
 static void expect_sample(const sample_row *self, int c, double real, double imag, double weight) {
@@ -69,18 +77,40 @@ static void a_pair_is_averaged_with_the_harmonic_weight(void **state) {
     expect_sample(&self, 3, 3.0, -1.0, 1.5);
     expect_counts(&self, 8, 0, 0, 0);
 
-    self.selection.is_sum = true;
+    self.selection.imaged[0].scale = 1.0;
     self.selection.conjugate = true;
     self.row.factor = 10.0;
     row_combine(&self);
     expect_sample(&self, 1, 6.0, 2.0, 15.0);
 }
 
+/* Differences, turned by -i or not: -i (x + iy) = y - ix. Each has the weight of the mean. */
+static void pairs_may_be_subtracted_and_turned(void **state) {
+    (void)state;
+    sample_row self;
+    row_init(&self);
+    slci_vis_combination *imaged = &self.selection.imaged[0];
+    imaged->is_difference = true;
+    row_combine(&self);
+    expect_sample(&self, 0, -1.0, 2.0, 1.5); /* (2 + 1i - 4 + 3i) / 2 */
+    imaged->is_turned = true;
+    row_combine(&self);
+    expect_sample(&self, 0, 2.0, 1.0, 1.5);
+    imaged->is_difference = false;
+    imaged->hand[0] = 1;
+    imaged->hand[1] = 0;
+    row_combine(&self);
+    expect_sample(&self, 3, -1.0, -3.0, 1.5);
+    self.selection.conjugate = true;
+    row_combine(&self);
+    expect_sample(&self, 3, -1.0, 3.0, 1.5);
+}
+
 static void one_polarisation_is_taken_as_it_is(void **state) {
     (void)state;
     sample_row self;
     row_init(&self);
-    self.selection.n_used = 1;
+    self.selection.imaged[0].n_used = 1;
     row_combine(&self);
     expect_sample(&self, 2, 2.0, 1.0, 1.0);
     expect_counts(&self, 4, 0, 0, 0);
@@ -224,9 +254,9 @@ static void a_row_says_whether_it_counts(void **state) {
     sample_row self;
     row_init(&self);
     memset(self.flags[1], 1, CHANNELS - 1);
-    assert_true(slci_vis_combine_row(&self.selection, &self.row, NULL, self.weight, &self.counts));
+    assert_true(combine_into(&self, NULL, self.weight));
     memset(self.flags[1], 1, CHANNELS);
-    assert_false(slci_vis_combine_row(&self.selection, &self.row, NULL, self.weight, &self.counts));
+    assert_false(combine_into(&self, NULL, self.weight));
 }
 
 static void either_output_may_be_left_out(void **state) {
@@ -235,11 +265,70 @@ static void either_output_may_be_left_out(void **state) {
     row_init(&self);
     self.row.values[0] = NULL; /* only weights are wanted */
     self.row.values[1] = NULL;
-    slci_vis_combine_row(&self.selection, &self.row, NULL, self.weight, &self.counts);
+    (void)combine_into(&self, NULL, self.weight);
     TEST_NEAR((double)self.weight[0], 1.5, 0.0);
     row_init(&self);
-    slci_vis_combine_row(&self.selection, &self.row, self.vis, NULL, &self.counts);
+    (void)combine_into(&self, self.vis, NULL);
     TEST_NEAR((double)self.vis[1], -1.0, 0.0);
+}
+
+/* Doubles that singles cannot hold are counted, with the first place of each kind; the others are what
+ * they were. Channels are the file's, of which the selection begins with number 5. */
+static void what_singles_cannot_hold_is_counted(void **state) {
+    static const struct {
+        double value, nsamples;
+        int which; /* negative: none */
+        double vis, weight;
+    } cases[] = {{1e39, 1.0, SLC_VIS_VALUE_TOO_LARGE, 0.0, 0.0},
+                 {-1e300, 1.0, SLC_VIS_VALUE_TOO_LARGE, 0.0, 0.0},
+                 {3e38, 1.0, -1, (double)3e38F, 1.0},
+                 {1e-50, 1.0, SLC_VIS_VALUE_TOO_SMALL, 0.0, 1.0},
+                 {1e-40, 1.0, SLC_VIS_VALUE_TOO_SMALL, (double)1e-40F, 1.0},
+                 {2e-38, 1.0, -1, (double)2e-38F, 1.0},
+                 {0.0, 1.0, -1, 0.0, 1.0},
+                 {1.0, 1e39, SLC_VIS_WEIGHT_TOO_LARGE, 0.0, 0.0},
+                 {1.0, 1e-46, SLC_VIS_WEIGHT_TOO_SMALL, 0.0, 0.0},
+                 {1.0, 0.0, -1, 0.0, 0.0},
+                 {1.0, (double)INFINITY, -1, 0.0, 0.0},
+                 {(double)NAN, 1.0, -1, 0.0, 0.0}};
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        sample_row self;
+        row_init(&self);
+        self.selection.imaged[0].n_used = 1;
+        self.selection.channel_begin = 5;
+        self.row.number = 70;
+        for (int c = 0; c < CHANNELS; c++) {
+            self.values[0][2 * c] = c < 2 ? 1.0 : cases[k].value;
+            self.values[0][2 * c + 1] = 0.0;
+            self.nsamples[0][c] = c < 2 ? 1.0 : cases[k].nsamples;
+        }
+        row_combine(&self);
+        expect_sample(&self, 1, 1.0, 0.0, 1.0);
+        expect_sample(&self, 2, cases[k].vis, 0.0, cases[k].weight);
+        for (int which = 0; which < SLC_VIS_N_OUTSIDE; which++) {
+            const slc_vis_outsiders *found = &self.counts.outside[which];
+            assert_int_equal(found->n, which == cases[k].which ? 2 : 0);
+            assert_int_equal(found->row, which == cases[k].which ? 70 : 0);
+            assert_int_equal(found->channel, which == cases[k].which ? 7 : 0);
+        }
+    }
+}
+
+static void the_first_of_all_counts_stays(void **state) {
+    (void)state;
+    slc_vis_counts sum = {.total = 1};
+    const slc_vis_counts parts[] = {{.outside = {{.n = 2, .row = 30, .channel = 4}}},
+                                    {.outside = {{.n = 0, .row = 0, .channel = 0}}},
+                                    {.outside = {{.n = 1, .row = 20, .channel = 9}}},
+                                    {.outside = {{.n = 3, .row = 20, .channel = 8}}},
+                                    {.outside = {{.n = 1, .row = 40, .channel = 0}}}};
+    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
+        slc_vis_counts_add(&sum, &parts[k]);
+    }
+    assert_int_equal(sum.outside[0].n, 7);
+    assert_int_equal(sum.outside[0].row, 20);
+    assert_int_equal(sum.outside[0].channel, 8);
 }
 
 /* Floats are taken from wherever they lie, and weights that change from channel to channel are each
@@ -270,7 +359,7 @@ static void singles_are_taken_as_they_lie_in_a_file(void **state) {
     expect_sample(&self, 3, real, imag, 1.5);
     expect_counts(&self, 8, 0, 0, 0);
 
-    self.selection.n_used = 1;
+    self.selection.imaged[0].n_used = 1;
     row_combine(&self);
     expect_sample(&self, 0, (double)0.1F, (double)1e-30F, 1.0);
 }
@@ -278,6 +367,7 @@ static void singles_are_taken_as_they_lie_in_a_file(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pair_is_averaged_with_the_harmonic_weight),
+        cmocka_unit_test(pairs_may_be_subtracted_and_turned),
         cmocka_unit_test(one_polarisation_is_taken_as_it_is),
         cmocka_unit_test(what_does_not_count_is_zero),
         cmocka_unit_test(the_range_of_baselines_is_half_open),
@@ -286,6 +376,8 @@ int main(void) {
         cmocka_unit_test(rows_past_the_longest_are_told),
         cmocka_unit_test(a_row_says_whether_it_counts),
         cmocka_unit_test(either_output_may_be_left_out),
+        cmocka_unit_test(what_singles_cannot_hold_is_counted),
+        cmocka_unit_test(the_first_of_all_counts_stays),
         cmocka_unit_test(singles_are_taken_as_they_lie_in_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,7 +95,7 @@ static void names_types(void **state) {
     char text[64];
     const slci_element type = real_type(SLCI_ELEMENT_INT, 2, true);
     slci_element_text(&type, text, sizeof text);
-    assert_string_equal(text, "i16 big-endian");
+    assert_string_equal(text, "i2 big-endian");
 }
 
 int main(void) {

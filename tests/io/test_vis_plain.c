@@ -101,7 +101,7 @@ static void metadata(void **state) {
     assert_true(meta->is_plain && meta->is_w_projected);
     assert_true(meta->ra_rad == 0.0 && meta->dec_rad == 0.0 && meta->freq_hz[0] == 0.0);
     assert_true(meta->wavelengths_per_metre[2] == 1.0);
-    assert_int_equal(meta->stokes, 1);
+    assert_int_equal(meta->imaged[0].stokes, 1);
     assert_true(meta->start_jd_utc == 0.0);
     slc_source_destroy(source);
     test_h5_put_attribute(self->path, "ra_rad", 0.5);

@@ -62,7 +62,7 @@ static void polarisations_are_chosen(void **state) {
     for (int64_t k = 0; k < TEST_COUNT(singles); k++) {
         const slc_vis_options options = {.polarisation = singles[k].wanted};
         open_set(self, &options);
-        assert_int_equal(slc_vis_get_meta(self->source)->stokes, singles[k].stokes);
+        assert_int_equal(slc_vis_get_meta(self->source)->imaged[0].stokes, singles[k].stokes);
         for (int64_t row = 0; row < ROWS; row++) {
             const double right = test_uvh5_real(row, 3, singles[k].pol);
             assert_true((double)self->vis.vis[2 * (row * CHANNELS + 3)] == right);
@@ -92,7 +92,7 @@ static void order_of_polarisations_does_not_matter(void **state) {
     test_h5_put_i64(self->path, "/Header/polarization_array", 1, &n, stokes);
     open_set(self, NULL);
     assert_true(self->vis.vis[0] == 20000.0F);
-    assert_string_equal(slc_vis_get_meta(self->source)->polarisation_text, "I");
+    assert_string_equal(slc_vis_get_meta(self->source)->imaged[0].text, "I");
     close_set(self);
     const int64_t cross[POLS] = {-7, -8, -3, -4};
     test_h5_put_i64(self->path, "/Header/polarization_array", 1, &n, cross);

@@ -82,7 +82,7 @@ static void check_set(const char *path, const written *set) {
     assert_string_equal(meta->format, "UVH5 1.2");
     assert_string_equal(meta->telescope, "VLA");
     assert_string_equal(meta->object, "galaxy");
-    assert_string_equal(meta->polarisation_text, "I = (RR + LL) / 2");
+    assert_string_equal(meta->imaged[0].text, "I = (RR + LL) / 2");
     assert_true(meta->ra_rad == 2.5 && meta->dec_rad == 0.5 && meta->is_w_projected);
     assert_int_equal(meta->frame, SLC_FRAME_ICRS);
     assert_int_equal(meta->n_times, ROWS / 10);

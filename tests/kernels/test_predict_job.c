@@ -71,7 +71,7 @@ static void impossible_requests_are_refused(void **state) {
     TEST_FAILS(slc_predict_choose(&bad, &setup), SLC_ERROR_ARGUMENT, "0 components");
     bad = good();
     bad.dtype = SLC_I32;
-    TEST_FAILS(slc_predict_choose(&bad, &setup), SLC_ERROR_ARGUMENT, "i32");
+    TEST_FAILS(slc_predict_choose(&bad, &setup), SLC_ERROR_ARGUMENT, "i4");
     bad = good();
     bad.ny = INT64_MAX / 4;
     TEST_FAILS(slc_predict_choose(&bad, &setup), SLC_ERROR_ARGUMENT, "63 bits");

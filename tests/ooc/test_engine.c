@@ -269,7 +269,7 @@ static void refuses_bindings_that_do_not_fit(void **state) {
     slc_layout *field = &bound.bindings[0].source->fields[0];
     slc_layout *sink = &bound.bindings[2].sink->layout;
     field->dtype = SLC_F32;
-    TEST_FAILS(run(&self, &bound, 1 << 20, 2, &plan, &report), SLC_ERROR_ARGUMENT, "f32");
+    TEST_FAILS(run(&self, &bound, 1 << 20, 2, &plan, &report), SLC_ERROR_ARGUMENT, "f4");
     field->dtype = SLC_I64;
     field->shape[0]++;
     TEST_FAILS(run(&self, &bound, 1 << 20, 2, &plan, &report), SLC_ERROR_ARGUMENT, "65");

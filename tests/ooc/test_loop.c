@@ -368,7 +368,7 @@ static void states_of_another_kind_are_refused(void **state) {
     TEST_FAILS(slc_job_check(&job), SLC_ERROR_ARGUMENT, "operand 3");
     job = countdown_job(5);
     job.operands[STATE].fixed_extent[0] = 3;
-    TEST_FAILS(slc_job_check(&job), SLC_ERROR_ARGUMENT, "4 i64");
+    TEST_FAILS(slc_job_check(&job), SLC_ERROR_ARGUMENT, "4 i8");
 }
 
 int main(void) {

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "core/clock.h"
-#include "ooc/trace.h"
+#include "ooc/trace_feed.h"
 
 static slc_trace_slice slice_of(slc_trace_stage stage, int lane, int64_t begin_ns,
                                 int64_t duration_ns) {
@@ -146,7 +146,9 @@ static sums add_up(const slc_trace *trace, int64_t begin_ns, int64_t end_ns, int
         sum.ns[slice->stage] += slice->duration_ns;
         assert_true(slice->begin_ns >= begin_ns - CLOCK_NS);
         assert_true(slice->begin_ns + slice->duration_ns <= end_ns + CLOCK_NS);
-        assert_in_range(slice->lane, 0, n_threads - 1);
+        if (slc_trace_track_of(slice->stage) != SLC_TRACK_STAGING) {
+            assert_in_range(slice->lane, 0, n_threads - 1);
+        }
         const slc_trace_slice *before = i > 0 ? slc_trace_get(trace, i - 1) : NULL;
         if (before != NULL && before->lane == slice->lane &&
             slc_trace_track_of(before->stage) == slc_trace_track_of(slice->stage)) {
@@ -170,12 +172,44 @@ static void compare(const sums *sum, const slc_engine_report *report) {
                      report->bytes_h2d);
     assert_int_equal(sum->bytes[SLC_TRACE_D2H], report->bytes_d2h);
     assert_int_equal(sum->bytes[SLC_TRACE_WRITE], report->bytes_written);
+    assert_int_equal(sum->bytes[SLC_TRACE_FILL], report->bytes_read + report->bytes_tier);
     expect_seconds(sum->ns[SLC_TRACE_H2D], report->seconds_h2d);
     expect_seconds(sum->ns[SLC_TRACE_KERNEL], report->seconds_kernel);
     expect_seconds(sum->ns[SLC_TRACE_D2H], report->seconds_d2h);
     /* Reading is the union of what several threads do, so the sum is no less. */
     assert_true(1e-9 * (double)(sum->ns[SLC_TRACE_READ] + sum->ns[SLC_TRACE_TIER]) >=
                 report->seconds_read - 1e-4);
+}
+
+/* A buffer is free, filled, and waits for its turn, for room and for its copy, in this order; of all
+ * but filling, what takes no time is left out. Where nothing is copied it is filled and no more. */
+static void expect_rounds(const slc_trace *trace, bool has_copies) {
+    for (int64_t i = 0; i < slc_trace_count(trace); i++) {
+        const slc_trace_slice *slice = slc_trace_get(trace, i);
+        const slc_trace_slice *before = i > 0 ? slc_trace_get(trace, i - 1) : NULL;
+        if (slc_trace_track_of(slice->stage) != SLC_TRACK_STAGING) {
+            continue;
+        }
+        assert_true(has_copies || slice->stage == SLC_TRACE_FILL);
+        if (before != NULL && slc_trace_track_of(before->stage) == SLC_TRACK_STAGING &&
+            before->lane == slice->lane) {
+            assert_true(slice->stage > before->stage ? slice->tile == before->tile
+                                                     : slice->tile > before->tile);
+            assert_true(slice->stage > before->stage || slice->stage <= SLC_TRACE_FILL);
+        }
+    }
+}
+
+/* The copy lane was busy for as long as its slices say, and for the rest there is a reason. */
+static void expect_feed(const slc_trace *trace, const sums *sum) {
+    slc_trace_feed feed;
+    TEST_OK(slc_trace_feed_find(trace, &feed));
+    assert_int_equal(feed.copying_ns, sum->ns[SLC_TRACE_H2D]);
+    assert_int_equal(feed.total_ns, feed.copying_ns + feed.ready_ns + feed.full_ns +
+                                        feed.reading_ns + feed.unread_ns);
+    assert_true(feed.ready_ns <= sum->ns[SLC_TRACE_READY]);
+    assert_true(feed.full_ns <= sum->ns[SLC_TRACE_ROOM]);
+    assert_true(feed.thread_ns <= sum->ns[SLC_TRACE_READ] + sum->ns[SLC_TRACE_TIER]);
 }
 
 /* 108 tiles of the product job on `device`, traced. */
@@ -215,6 +249,8 @@ static void a_run_is_traced_stage_by_stage(void **state) {
     slc_trace_settle(trace);
     const sums sum = add_up(trace, begin_ns, end_ns, slc_pool_size(self.pool));
     compare(&sum, &report);
+    expect_rounds(trace, sum.n[SLC_TRACE_H2D] > 0);
+    expect_feed(trace, &sum);
     assert_int_equal(report.n_tiles, 12 * 3 * 3);
     slc_trace_destroy(trace);
     slc_budget_destroy(budget);

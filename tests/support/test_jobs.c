@@ -1,12 +1,22 @@
 #include "tests/support/test_jobs.h"
 
 #include <stdatomic.h>
+#include <time.h>
 
 /* Counts what a run does and fails where it is told to. */
 struct test_job_state {
     test_faults faults;
     atomic_int_least64_t n_reads, n_writes, n_tiles;
 };
+
+static void sleep_us(int64_t us) {
+    if (us == 0) {
+        return; /* even no time at all takes some 50 us */
+    }
+    const struct timespec span = {.tv_sec = (time_t)(us / 1000000),
+                                  .tv_nsec = (long)(us % 1000000) * 1000};
+    (void)nanosleep(&span, NULL);
+}
 
 typedef struct faulty_source {
     slc_source base;
@@ -19,6 +29,7 @@ static slc_status faulty_read(slc_source *source, const slc_box *box, void *cons
     if (atomic_fetch_add(&self->state->n_reads, 1) + 1 == self->state->faults.fail_read) {
         return SLC_FAIL(SLC_ERROR_INPUT, "made to fail: read");
     }
+    sleep_us(self->state->faults.slow_read_us);
     return slc_source_read(self->inner, box, dst);
 }
 
@@ -74,16 +85,17 @@ typedef struct tile_call {
     int64_t a_stride, b_stride, out_stride; /* elements from row to row */
 } tile_call;
 
-static slc_status fail_here(struct test_job_state *state) {
+static slc_status begin_tile(struct test_job_state *state) {
     if (atomic_fetch_add(&state->n_tiles, 1) + 1 == state->faults.fail_tile) {
         return SLC_FAIL(SLC_ERROR_DEVICE, "made to fail: tile");
     }
+    sleep_us(state->faults.slow_tile_us);
     return SLC_OK;
 }
 
 static slc_status product_run(void *argument) {
     const tile_call *call = argument;
-    SLC_TRY(fail_here(call->state));
+    SLC_TRY(begin_tile(call->state));
     for (int64_t r = 0; r < call->tile->extent[0]; r++) {
         for (int64_t y = 0; y < call->tile->extent[1]; y++) {
             for (int64_t x = 0; x < call->tile->extent[2]; x++) {
@@ -97,7 +109,7 @@ static slc_status product_run(void *argument) {
 
 static slc_status turn_run(void *argument) {
     const tile_call *call = argument;
-    SLC_TRY(fail_here(call->state));
+    SLC_TRY(begin_tile(call->state));
     for (int64_t i = 0; i < call->tile->extent[0]; i++) {
         for (int64_t j = 0; j < call->tile->extent[1]; j++) {
             call->out[j * call->out_stride + i] = call->a[i * call->a_stride + j];
@@ -108,7 +120,7 @@ static slc_status turn_run(void *argument) {
 
 static slc_status take_run(void *argument) {
     const tile_call *call = argument;
-    SLC_TRY(fail_here(call->state));
+    SLC_TRY(begin_tile(call->state));
     for (int64_t i = 0; i < call->tile->extent[0]; i++) {
         call->out[i] = call->a[call->b[i]];
     }

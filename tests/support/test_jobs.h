@@ -23,9 +23,11 @@ slc_job test_product_job(int64_t n_rows, int64_t ny, int64_t nx, int64_t row_gra
                          int64_t pixel_granule);
 slc_job test_turn_job(int64_t ni, int64_t nj, int64_t granule);
 
-/* Faults that a run can be told to meet: the N-th read, write or tile fails (0: none). */
+/* Faults that a run can be told to meet: the N-th read, write or tile fails (0: none); each read, each
+ * tile takes so much longer. */
 typedef struct test_faults {
     int64_t fail_read, fail_write, fail_tile;
+    int64_t slow_read_us, slow_tile_us;
 } test_faults;
 
 /* A job with its sources and sinks, in memory. */

@@ -25,7 +25,7 @@ slc_status test_picture_run(test_picture *p) {
     p->options.inputs = &p->input;
     free(p->image);
     p->image = test_allocate(p->options.nx * p->options.ny * p->options.n_planes * parts *
-                             (int64_t)sizeof(double));
+                             slc_vis_count_imaged(&p->options.vis) * (int64_t)sizeof(double));
     p->options.image = p->image;
     return slc_image_run(&p->options, &p->result);
 }
