@@ -77,15 +77,6 @@ typedef struct slci_direct_form {
     double bound; /* of what is left */
 } slci_direct_form;
 
-static SLC_HOST_DEVICE inline slci_direct_form slci_direct_form_of(int n_terms, bool is_mirrored,
-                                                                   double bound) {
-    slci_direct_form form;
-    form.n_terms = n_terms;
-    form.is_mirrored = is_mirrored;
-    form.bound = bound;
-    return form;
-}
-
 /* 6 h_l h_m far_l far_m / n⁴. */
 static SLC_HOST_DEVICE inline double slci_direct_rho(const slci_direct_sides *at) {
     const double n2 = at->n * at->n;
@@ -226,14 +217,14 @@ slci_direct_bent_choose(const slc_direct_setup *setup, const slci_direct_bent *b
         const double rest = slci_direct_bent_rest(bent, terms, factor_error);
         const double mirrored = rest + slci_direct_mirror_rest(bent, terms);
         const double single = rest + slci_direct_curve_rest(bent, terms);
-        if (setup->unit != SLC_DIRECT_UNIT_SHORT && mirrored <= most) {
-            return slci_direct_form_of(terms, true, mirrored);
-        }
-        if (single <= most) {
-            return slci_direct_form_of(terms, false, single);
+        const bool is_mirrored = setup->unit != SLC_DIRECT_UNIT_SHORT && mirrored <= most;
+        if (is_mirrored || single <= most) {
+            const slci_direct_form form = {terms, is_mirrored, is_mirrored ? mirrored : single};
+            return form;
         }
     }
-    return slci_direct_form_of(-1, false, 0.0);
+    const slci_direct_form none = {-1, false, 0.0};
+    return none;
 }
 
 #endif

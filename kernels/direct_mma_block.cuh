@@ -165,9 +165,6 @@ static __device__ inline void slci_mma_bends(const slc_direct_setup *setup,
     }
 }
 
-/* The middle of a tile, in lines from its first. */
-#define SLCI_MMA_MIDDLE (0.5 * (SLCI_MMA_TILE - 1))
-
 /* The curve's bound, over the lines that lie in the picture, as the choice of terms has it. */
 static __device__ inline double slci_mma_most_curve(const slc_direct_setup *setup,
                                                     const slc_direct_tile *tile) {
@@ -222,6 +219,14 @@ static __device__ inline double slci_mma_bent(const slc_direct_setup *setup,
     return slci_direct_n_minus_1(l, m) - slci_direct_n_minus_1(tile->l0, tile->m0);
 }
 
+/* The same at both lines of a pair: before the middle (x) and behind it. */
+static __device__ inline double2 slci_mma_bent_pair(const slc_direct_setup *setup,
+                                                    const slc_direct_tile *tile, bool is_column,
+                                                    int pair) {
+    return make_double2(slci_mma_bent(setup, tile, is_column, slci_mma_pair_line(pair, 1)),
+                        slci_mma_bent(setup, tile, is_column, slci_mma_pair_line(pair, 0)));
+}
+
 /* Fills in slope, curve and reference of one side, at line `at` of it. The slope is that of the lines
  * that lie in the picture; those beyond it may have any phase. */
 template <class PLAN>
@@ -252,20 +257,15 @@ static __device__ inline void slci_mma_bend_line(const slc_direct_setup *setup,
  * of what differs the slope from end to end is taken. The picture need not have all lines of a pair. */
 static __device__ inline void slci_mma_mirror(const slc_direct_setup *setup,
                                               slci_mma_shared *shared, bool is_column, int pair) {
-    const slc_direct_tile *tile = &shared->tile;
-    const int half = SLCI_MMA_TILE / 2;
-    const double ends[2] = {slci_mma_bent(setup, tile, is_column, 0),
-                            slci_mma_bent(setup, tile, is_column, SLCI_MMA_TILE - 1)};
-    const double middles[2] = {slci_mma_bent(setup, tile, is_column, half - 1),
-                               slci_mma_bent(setup, tile, is_column, half)};
-    const double own[2] = {slci_mma_bent(setup, tile, is_column, half - 1 - pair),
-                           slci_mma_bent(setup, tile, is_column, half + pair)};
-    const double slope = (ends[1] - ends[0]) / (SLCI_MMA_TILE - 1);
-    const double base = 0.25 * (ends[0] + ends[1] + middles[0] + middles[1]);
+    const double2 ends = slci_mma_bent_pair(setup, &shared->tile, is_column, SLCI_MMA_TILE / 2 - 1);
+    const double2 middles = slci_mma_bent_pair(setup, &shared->tile, is_column, 0);
+    const double2 own = slci_mma_bent_pair(setup, &shared->tile, is_column, pair);
+    const double slope = (ends.y - ends.x) / (SLCI_MMA_TILE - 1);
+    const double base = 0.25 * (ends.x + ends.y + middles.x + middles.y);
     slci_mma_lines_of *lines = is_column ? &shared->columns : &shared->rows;
-    lines->even[pair] = (float)(6.283185307179586 * (0.5 * (own[0] + own[1]) - base));
+    lines->even[pair] = (float)(6.283185307179586 * (0.5 * (own.x + own.y) - base));
     lines->curve[pair] = __float_as_int(
-        (float)((0.5 * (own[1] - own[0]) - slope * (pair + 0.5)) * shared->c_per_unit));
+        (float)((0.5 * (own.y - own.x) - slope * (pair + 0.5)) * shared->c_per_unit));
     if (pair == 0) {
         lines->slope = slope;
         (is_column ? shared->reference.l_bent : shared->reference.m_bent) = base;
@@ -279,7 +279,8 @@ static __device__ inline void slci_mma_lines(const slc_direct_setup *setup,
     const slc_direct_geometry *geometry = &setup->geometry;
     const slc_direct_tile *tile = &shared->tile;
     if (threadIdx.x == 0) {
-        const double from_first = PLAN::IS_MIRRORED ? SLCI_MMA_MIDDLE * geometry->scale_rad : 0.0;
+        const double middle = 0.5 * (SLCI_MMA_TILE - 1); /* in lines from the first */
+        const double from_first = PLAN::IS_MIRRORED ? middle * geometry->scale_rad : 0.0;
         shared->reference.l = slci_direct_l(geometry, tile->x0) - from_first;
         shared->reference.m = slci_direct_m(geometry, tile->y0) + from_first;
         shared->reference.w_factor = slci_direct_w_factor(setup, tile->l0, tile->m0);

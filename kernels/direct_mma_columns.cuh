@@ -99,11 +99,6 @@ static __device__ __forceinline__ int slci_mma_column_of(int warp, int group) {
     return first + group % PLAN::CHUNK_GROUPS * 32 + (int)threadIdx.x % 32;
 }
 
-/* The two columns of a pair. */
-static __device__ __forceinline__ int slci_mma_pair_column(int pair, int half) {
-    return half == 0 ? SLCI_MMA_TILE / 2 + pair : SLCI_MMA_TILE / 2 - 1 - pair;
-}
-
 /* Loads what group `group` needs from shared memory, some time before it is made. The groups of a stage
  * come in their order, and the first of a chunk fills in what is kept. */
 template <class PLAN>
@@ -115,7 +110,7 @@ slci_mma_load_columns(const slci_mma_shared *shared, const slci_mma_stock<PLAN> 
     own->even = PLAN::IS_MIRRORED ? shared->columns.even[line] : 0.0f;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-        const int column = PLAN::IS_MIRRORED ? slci_mma_pair_column(line, h) : line;
+        const int column = PLAN::IS_MIRRORED ? slci_mma_pair_line(line, h) : line;
         own->bend[h] = PLAN::N_TERMS > 0 ? shared->column_bend[column] : 0.0f;
     }
     if (group % PLAN::CHUNK_GROUPS == 0) {
@@ -151,8 +146,8 @@ static __device__ __forceinline__ void slci_mma_put_pair(const float2 *circle, i
         before[k] =
             make_float2(__fmaf_rn(circle[k].y, common.y, c), __fmaf_rn(circle[k].x, common.y, -s));
     }
-    slci_mma_put_column<PLAN>(behind, own->bend[0], chunk + slci_mma_pair_column(pair, 0) * 16);
-    slci_mma_put_column<PLAN>(before, own->bend[1], chunk + slci_mma_pair_column(pair, 1) * 16);
+    slci_mma_put_column<PLAN>(behind, own->bend[0], chunk + slci_mma_pair_line(pair, 0) * 16);
+    slci_mma_put_column<PLAN>(before, own->bend[1], chunk + slci_mma_pair_line(pair, 1) * 16);
 }
 
 /* The group into the stage's operands: a column of 4 samples a lane, or two. */

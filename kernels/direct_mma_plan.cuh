@@ -25,6 +25,11 @@
 /* Of the 16 rows of a warp, the one from which the turns of the others are counted. */
 #define SLCI_MMA_MIDDLE_ROW 8
 
+/* The lines of a pair that mirror each other: half 0 behind the tile's middle, half 1 before it. */
+static __device__ __forceinline__ int slci_mma_pair_line(int pair, int half) {
+    return half == 0 ? SLCI_MMA_TILE / 2 + pair : SLCI_MMA_TILE / 2 - 1 - pair;
+}
+
 /* Shared memory of a block: for SLC_DIRECT_UNIT_SHORT what compute capability 7.5 has, which is the
  * least, and else what 9.0 has. */
 #define SLCI_MMA_SHORT_BYTES 65536
@@ -100,6 +105,11 @@ template <int PRODUCTS, int TERMS, bool IS_SHORT, bool MIRRORED> struct slci_mma
     /* Whether lines have a curve in their turns. Of lines that mirror each other it is what differs
      * between them, which is part of what a tile without terms leaves out. */
     static constexpr bool HAS_CURVE = !MIRRORED || TERMS > 0;
+    /* Whether that comes with SLCI_MMA_WHOLE_BITS. */
+    static constexpr bool HAS_WHOLE_BITS = HAS_CURVE && !IS_CURVE_WHOLE;
+    /* Rows of a warp that have a turn of their own, and the one whose turn is prepared. */
+    static constexpr int WARP_TURNS = LINES / SLCI_MMA_WARPS;
+    static constexpr int FIRST_TURN = MIRRORED ? 0 : SLCI_MMA_MIDDLE_ROW;
     /* Pairs of powers of the angle that those have in common, beyond the third. */
     static constexpr int COMMON_PAIRS = TERMS < 2 ? TERMS : 2;
     /* What columns and rows are ahead of their phase, in units of 2^-32 turns: an eighth of a turn

@@ -62,35 +62,36 @@ static __device__ __forceinline__ float2 slci_mma_factor(float t, float s, float
 /* The lane's two rows. */
 typedef struct slci_mma_rows {
     int warp;
-    uint32_t from_middle; /* of the first, in rows */
+    uint32_t from_first; /* to the first of them from the one whose turn is prepared, in rows */
     int curve[2];
     float even; /* of both, where they mirror each other */
     uint32_t curve_unit;
     slci_mma_row_bend bend[2];
 } slci_mma_rows;
 
+/* A lane's first row of its warp's, or its pair of rows. */
+static __device__ __forceinline__ int slci_mma_row_in_warp() {
+    return (int)threadIdx.x % 32 / 4;
+}
+
 /* The row of the tile that a lane of a warp has first (half 0) or second. */
 template <class PLAN> static __device__ __forceinline__ int slci_mma_row_of(int warp, int half) {
-    const int in_warp = (int)threadIdx.x % 32 / 4;
-    if (PLAN::IS_MIRRORED) {
-        const int pair = 8 * warp + in_warp;
-        return half == 0 ? SLCI_MMA_TILE / 2 + pair : SLCI_MMA_TILE / 2 - 1 - pair;
-    }
-    return 16 * warp + in_warp + 8 * half;
+    const int first = PLAN::WARP_TURNS * warp + slci_mma_row_in_warp();
+    return PLAN::IS_MIRRORED ? slci_mma_pair_line(first, half) : first + 8 * half;
 }
 
 template <class PLAN>
 static __device__ __forceinline__ void slci_mma_find_rows(const slci_mma_shared *shared, int warp,
                                                           slci_mma_rows *rows) {
-    const int in_warp = (int)threadIdx.x % 32 / 4;
+    const int pair = PLAN::WARP_TURNS * warp + slci_mma_row_in_warp();
     rows->warp = warp;
-    rows->from_middle = (uint32_t)(in_warp - (PLAN::IS_MIRRORED ? 0 : SLCI_MMA_MIDDLE_ROW));
+    rows->from_first = (uint32_t)(slci_mma_row_in_warp() - PLAN::FIRST_TURN);
     rows->curve_unit = shared->curve_unit;
-    rows->even = PLAN::IS_MIRRORED ? shared->rows.even[8 * warp + in_warp] : 0.0f;
+    rows->even = PLAN::IS_MIRRORED ? shared->rows.even[pair] : 0.0f;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         const int row = slci_mma_row_of<PLAN>(warp, h);
-        rows->curve[h] = shared->rows.curve[PLAN::IS_MIRRORED ? 8 * warp + in_warp : row];
+        rows->curve[h] = shared->rows.curve[PLAN::IS_MIRRORED ? pair : row];
         rows->bend[h] = slci_mma_load_bend<PLAN>(shared, row);
     }
 }
@@ -142,7 +143,7 @@ slci_mma_make_mirrored_values(const slci_mma_rows *rows, const slci_mma_row_samp
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         turn[j] =
-            samples->turn[j] + samples->step[j] * rows->from_middle +
+            samples->turn[j] + samples->step[j] * rows->from_first +
             slci_mma_curve_turn<PLAN>(0, samples->w_plain[j], rows->curve[0], rows->curve_unit);
     }
     slci_mma_circles<PLAN, 2>(turn, circle);
@@ -172,7 +173,7 @@ slci_mma_make_single_values(const slci_mma_rows *rows, const slci_mma_row_sample
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         const float w_plain = samples->w_plain[j];
-        const uint32_t first = samples->turn[j] + samples->step[j] * rows->from_middle;
+        const uint32_t first = samples->turn[j] + samples->step[j] * rows->from_first;
         turn[2 * j] = first + slci_mma_curve_turn<PLAN>(samples->own[j], w_plain, rows->curve[0],
                                                         rows->curve_unit);
         turn[2 * j + 1] =

@@ -78,6 +78,28 @@ static __device__ __forceinline__ slci_mma_turns slci_mma_turns_of(uint64_t fine
             (uint32_t)((fine_step + (1u << 26)) >> 27)};
 }
 
+/* Turns of both sides modulo 1 in units of 2^-64: at line 0, or at the first behind the middle of a
+ * tile in pairs, and from line to line. */
+typedef struct slci_mma_fine {
+    uint64_t column, column_step, row, row_step;
+} slci_mma_fine;
+
+/* A sample's turns, with what lines are ahead. */
+template <class PLAN>
+static __device__ __forceinline__ void
+slci_mma_put_turns(const slci_mma_shared *shared, const slci_mma_fine *fine, slci_mma_sample *out) {
+    const uint32_t ahead =
+        PLAN::AHEAD - (PLAN::HAS_WHOLE_BITS ? SLCI_MMA_WHOLE_BITS * shared->curve_unit : 0u);
+    out->columns = slci_mma_turns_of(fine->column, fine->column_step);
+    out->columns.first += ahead;
+#pragma unroll
+    for (int warp = 0; warp < SLCI_MMA_WARPS; warp++) {
+        const uint64_t rows = (uint64_t)(PLAN::WARP_TURNS * warp + PLAN::FIRST_TURN);
+        out->row_turn[warp] = slci_mma_nearest(fine->row + fine->row_step * rows) + ahead;
+    }
+    out->row_step = slci_mma_nearest(fine->row_step);
+}
+
 /* `a` e^{-2πi turn}. */
 static __device__ __forceinline__ double2 slci_mma_turned(double2 a, double turn) {
     double s = 0.0;
@@ -95,19 +117,12 @@ static __device__ __forceinline__ void slci_mma_mirrored_phase(const slci_mma_sh
                                                                double2 a, slci_mma_sample *out) {
     const slci_mma_reference *at = &shared->reference;
     const double w = uvw[2];
-    const uint32_t ahead =
-        PLAN::AHEAD - (PLAN::HAS_CURVE ? SLCI_MMA_WHOLE_BITS * shared->curve_unit : 0u);
     const uint64_t column = slci_mma_fixed_turn(slci_fraction(w, 0.5 * shared->columns.slope) -
                                                 slci_fraction(uvw[0], 0.5 * scale_rad));
     const uint64_t row = slci_mma_fixed_turn(slci_fraction(w, 0.5 * shared->rows.slope) +
                                              slci_fraction(uvw[1], 0.5 * scale_rad));
-    out->columns = slci_mma_turns_of(column, 2 * column);
-    out->columns.first += ahead;
-#pragma unroll
-    for (int warp = 0; warp < SLCI_MMA_WARPS; warp++) {
-        out->row_turn[warp] = slci_mma_nearest(row + 2 * row * (uint64_t)(8 * warp)) + ahead;
-    }
-    out->row_step = slci_mma_nearest(2 * row);
+    const slci_mma_fine fine = {column, 2 * column, row, 2 * row};
+    slci_mma_put_turns<PLAN>(shared, &fine, out);
     const double2 turned =
         slci_mma_turned(a, slci_fraction(uvw[0], at->l) + slci_fraction(uvw[1], at->m) +
                                slci_fraction(w, at->w_factor) +
@@ -116,32 +131,23 @@ static __device__ __forceinline__ void slci_mma_mirrored_phase(const slci_mma_sh
     out->w_plain = (float)w;
 }
 
-/* Phases at line 0 and from line to line, as slci_sample_phase has them, with the scatter, with the
- * slope of w (N - n0), and with what the lines' turns are ahead. */
+/* Phases at line 0 and from line to line, as slci_sample_phase has them, with the scatter and with the
+ * slope of w (N - n0). */
 template <class PLAN>
 static __device__ __forceinline__ void slci_mma_phase(const slci_mma_shared *shared,
                                                       double scale_rad, const double *uvw,
                                                       double scatter, slci_mma_sample *out) {
     const slci_mma_reference *at = &shared->reference;
     const double w = uvw[2];
-    const uint32_t ahead =
-        PLAN::AHEAD - (PLAN::IS_CURVE_WHOLE ? 0u : SLCI_MMA_WHOLE_BITS * shared->curve_unit);
-    out->columns = slci_mma_turns_of(slci_mma_fixed_turn(slci_fraction(uvw[0], at->l) +
-                                                         slci_fraction(w, at->l_bent) + scatter),
-                                     slci_mma_fixed_turn(slci_fraction(w, shared->columns.slope) -
-                                                         slci_fraction(uvw[0], scale_rad)));
-    out->columns.first += ahead;
-    const uint64_t row =
+    const slci_mma_fine fine = {
+        slci_mma_fixed_turn(slci_fraction(uvw[0], at->l) + slci_fraction(w, at->l_bent) + scatter),
+        slci_mma_fixed_turn(slci_fraction(w, shared->columns.slope) -
+                            slci_fraction(uvw[0], scale_rad)),
         slci_mma_fixed_turn(slci_fraction(uvw[1], at->m) + slci_fraction(w, at->w_factor) +
-                            slci_fraction(w, at->m_bent) - scatter);
-    const uint64_t row_step = slci_mma_fixed_turn(slci_fraction(w, shared->rows.slope) +
-                                                  slci_fraction(uvw[1], scale_rad));
-#pragma unroll
-    for (int warp = 0; warp < SLCI_MMA_WARPS; warp++) {
-        out->row_turn[warp] =
-            slci_mma_nearest(row + row_step * (uint64_t)(16 * warp + SLCI_MMA_MIDDLE_ROW)) + ahead;
-    }
-    out->row_step = slci_mma_nearest(row_step);
+                            slci_fraction(w, at->m_bent) - scatter),
+        slci_mma_fixed_turn(slci_fraction(w, shared->rows.slope) +
+                            slci_fraction(uvw[1], scale_rad))};
+    slci_mma_put_turns<PLAN>(shared, &fine, out);
     out->w_plain = (float)w;
 }
 
@@ -156,8 +162,8 @@ static __device__ inline void slci_mma_prepare(const slci_direct_cuda_arguments 
         return;
     }
     const int to = at % (2 * PLAN::BLOCK);
-    slci_mma_sample own = {};
-    stock->own[to] = 0;
+    slci_mma_sample sample = {};
+    int own = 0;
     if (at < shared->n_used) {
         const slci_mma_raw *raw = slci_mma_own_raw(stock, at);
         const uint32_t channel =
@@ -172,17 +178,17 @@ static __device__ inline void slci_mma_prepare(const slci_direct_cuda_arguments 
                                   : make_double2(scale * (double)vis.y, -scale * (double)vis.x);
         const double scale_rad = a->setup.geometry.scale_rad;
         if constexpr (PLAN::IS_MIRRORED) {
-            slci_mma_mirrored_phase<PLAN>(shared, scale_rad, uvw, value, &own);
-            stock->own[to] = __float_as_int(
+            slci_mma_mirrored_phase<PLAN>(shared, scale_rad, uvw, value, &sample);
+            own = __float_as_int(
                 (float)((2.0 * slci_mma_scatter(at) - 1.0) * SLCI_CUDA_MIRROR_SCATTER));
         } else {
-            slci_mma_phase<PLAN>(shared, scale_rad, uvw, slci_mma_scatter(at), &own);
-            own.a = make_float2((float)value.x, (float)value.y);
-            stock->own[to] =
-                PLAN::IS_CURVE_WHOLE ? __double2int_rn(uvw[2] * shared->w_per_unit) : 0;
+            slci_mma_phase<PLAN>(shared, scale_rad, uvw, slci_mma_scatter(at), &sample);
+            sample.a = make_float2((float)value.x, (float)value.y);
+            own = PLAN::IS_CURVE_WHOLE ? __double2int_rn(uvw[2] * shared->w_per_unit) : 0;
         }
     }
-    *stock->sample(to) = own;
+    *stock->sample(to) = sample;
+    stock->own[to] = own;
 }
 
 /* Prepares the block of samples that begins at `first`, which was fetched, and fetches the next. Others

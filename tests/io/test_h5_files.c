@@ -14,6 +14,13 @@ typedef struct place {
     char raw[TEST_PATH_BYTES];
 } place;
 
+static void make_place(place *self) {
+    test_directory_create(self->directory);
+    test_join(self->directory, "in.h5", self->in);
+    test_join(self->directory, "source.h5", self->source);
+    test_join(self->directory, "raw.bin", self->raw);
+}
+
 static void make_source(const place *self) {
     static const float values[N] = {1, 2, 3, 4, 5, 6, 7, 8};
     const hsize_t n = N;
@@ -68,10 +75,7 @@ static void an_output_takes_no_file_of_its_input(void **state) {
     static const char zeros[N * sizeof(float)] = {0};
     place self;
     (void)state;
-    test_directory_create(self.directory);
-    test_join(self.directory, "in.h5", self.in);
-    test_join(self.directory, "source.h5", self.source);
-    test_join(self.directory, "raw.bin", self.raw);
+    make_place(&self);
     FILE *raw = fopen(self.raw, "w");
     assert_true(raw != NULL && fwrite(zeros, sizeof zeros, 1, raw) == 1 && fclose(raw) == 0);
     make_source(&self);
@@ -91,10 +95,7 @@ static void circles_end(void **state) {
     const hsize_t n = N;
     place self;
     (void)state;
-    test_directory_create(self.directory);
-    test_join(self.directory, "in.h5", self.in);
-    test_join(self.directory, "source.h5", self.source);
-    test_join(self.directory, "raw.bin", self.raw);
+    make_place(&self);
     make_source(&self);
     const hid_t source = H5Fopen(self.source, H5F_ACC_RDWR, H5P_DEFAULT);
     assert_true(H5Lcreate_external("in.h5", "/a", source, "back", H5P_DEFAULT, H5P_DEFAULT) >= 0 &&
@@ -133,10 +134,8 @@ static void moved_and_linked_files_are_found(void **state) {
     char way[TEST_PATH_BYTES];
     place self;
     (void)state;
-    test_directory_create(self.directory);
+    make_place(&self);
     test_directory_create(elsewhere);
-    test_join(self.directory, "in.h5", self.in);
-    test_join(self.directory, "source.h5", self.source);
     test_join(elsewhere, "way.h5", way);
     make_source(&self);
     assert_int_equal(symlink(self.in, way), 0);
