@@ -34,11 +34,10 @@ void slci_array_close(slci_array *array) {
         slc_source_destroy(array->source);
     }
     slc_source_destroy(array->file);
+    if (array->budget != NULL) {
+        slc_budget_release(array->budget, SLC_SPACE_HOST, array->cache_bytes);
+    }
     *array = (slci_array){0};
-}
-
-void slci_array_hold_reader(const slc_source *file, slci_machine *machine) {
-    slci_machine_hold_readers(machine, file, slc_h5_array_reader_bytes, "reading chunks");
 }
 
 static int64_t slice_bytes(const slc_source *source, int n_threads) {
@@ -46,10 +45,19 @@ static int64_t slice_bytes(const slc_source *source, int n_threads) {
 }
 
 void slci_array_hold(const slci_array *array, slci_machine *machine) {
-    slci_array_hold_reader(array->file, machine);
+    slci_machine_hold_readers(machine, array->file, slc_h5_array_reader_bytes, "reading chunks");
     if (array->source != array->file) {
         slci_machine_hold_readers(machine, array->source, slice_bytes, "slices");
     }
+}
+
+slc_status slci_array_set_cache(slci_array *array, const slci_machine *machine, int64_t bytes) {
+    array->budget = machine->budget;
+    slc_budget_release(array->budget, SLC_SPACE_HOST, array->cache_bytes);
+    array->cache_bytes = 0;
+    SLC_TRY(slc_budget_reserve(array->budget, SLC_SPACE_HOST, bytes, "decoded chunks"));
+    array->cache_bytes = bytes;
+    return slc_h5_array_set_cache(array->file, bytes);
 }
 
 int64_t slci_array_unit(const slci_array *array, int d) {

@@ -4,6 +4,7 @@
  *     slci_array data = {0};
  *     SLC_TRY(slci_array_open(&options->in, options->run.log, &data));
  *     slci_array_hold(&data, &machine);
+ *     SLC_TRY(slci_array_set_cache(&data, &machine, planned_bytes));
  *     ... data.source ...
  *     slci_array_close(&data);
  */
@@ -27,6 +28,8 @@ typedef struct slci_array {
     slc_source *source;  /* what the job reads */
     slc_source *file;    /* the whole dataset; the same where there is no slice */
     slc_slice_view view; /* of `source` in `file` */
+    int64_t cache_bytes; /* reserved for decoded chunks ... */
+    slc_budget *budget;  /* ... here; NULL: none were asked for yet */
 } slci_array;
 
 /* The statuses of slc_h5_array_open and slc_source_slice. */
@@ -35,14 +38,19 @@ SLC_MUST_USE slc_status slci_array_open(const slc_array_name *name, slc_log *log
 /* The same with elements of another type; the slice of `as` (may be NULL) means nothing. */
 SLC_MUST_USE slc_status slci_array_open_as(const slc_array_name *name, const slc_source_view *as,
                                            slc_log *log, slci_array *out);
-void slci_array_close(slci_array *array); /* also one of zeros */
+
+/* Gives the memory for decoded chunks back too; takes one of zeros. The machine is still open. */
+void slci_array_close(slci_array *array);
 
 /* Reserves what reading the array takes beside its data, for every thread of the machine
  * (slci_machine_hold). */
 void slci_array_hold(const slci_array *array, slci_machine *machine);
 
-/* The same for a source of io/h5_array.h. */
-void slci_array_hold_reader(const slc_source *file, slci_machine *machine);
+/* Exchanges the memory for decoded chunks that was reserved before, if any, for `bytes`, which the
+ * dataset's reader may keep from here on. SLC_ERROR_MEMORY, and the statuses of
+ * slc_h5_array_set_cache. */
+SLC_MUST_USE slc_status slci_array_set_cache(slci_array *array, const slci_machine *machine,
+                                             int64_t bytes);
 
 /* Steps of dimension d of `source` that a natural unit has; 0: there are no units. */
 int64_t slci_array_unit(const slci_array *array, int d);

@@ -111,7 +111,8 @@ int64_t slci_array_output_spare(const slci_array_output *self) {
     return slc_max_i64(self->held_bytes - least_bytes(self), 0);
 }
 
-bool slci_array_output_shrink(slci_array_output *self, slci_machine *machine) {
+/* Gives back half of what may be spared; false where that is nothing. */
+static bool shrink(slci_array_output *self, slci_machine *machine) {
     const int64_t spare = slci_array_output_spare(self);
     if (spare == 0) {
         return false;
@@ -121,6 +122,15 @@ bool slci_array_output_shrink(slci_array_output *self, slci_machine *machine) {
     slc_budget_release(machine->budget, SLC_SPACE_HOST, self->held_bytes - bytes);
     self->held_bytes = bytes;
     return true;
+}
+
+slc_status slci_array_output_plan(slci_array_output *self, slci_machine *machine,
+                                  slci_array_planner plan, void *job) {
+    slc_status status = plan(job);
+    while (status == SLC_ERROR_NO_PLAN && shrink(self, machine)) {
+        status = plan(job);
+    }
+    return status;
 }
 
 /* ---- disk ------------------------------------------------------------------------------------- */

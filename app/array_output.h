@@ -4,7 +4,7 @@
  *     slci_array_output output = {.file = {.path = ..., .dataset = ..., .layout = layout}};
  *     SLC_TRY(slci_array_output_settle(&output, &options->form));
  *     slci_array_output_hold(&output, &machine);
- *     ... plan; where nothing fits, once more if slci_array_output_shrink(&output, &machine) ...
+ *     SLC_TRY(slci_array_output_plan(&output, &machine, plan, &job));
  *     SLC_TRY(slc_h5_array_create(&output.file, &sink));
  */
 #ifndef SLC_APP_ARRAY_OUTPUT_H
@@ -41,8 +41,11 @@ void slci_array_output_hold(slci_array_output *self, slci_machine *machine);
 /* Of that, what is more than the least that works. */
 int64_t slci_array_output_spare(const slci_array_output *self);
 
-/* Gives back half of it; false where it is nothing. */
-bool slci_array_output_shrink(slci_array_output *self, slci_machine *machine);
+/* Calls plan(job), which returns SLC_ERROR_NO_PLAN where nothing fits, and then again with less memory
+ * for encoding, as long as there is some to give back. Returns what the last call did. */
+typedef slc_status (*slci_array_planner)(void *job);
+SLC_MUST_USE slc_status slci_array_output_plan(slci_array_output *self, slci_machine *machine,
+                                               slci_array_planner plan, void *job);
 
 /* Bytes a second that the result can be written at, for the planner: `write_bytes_per_s` of the machine
  * or, if that is less, what encoding allows. */

@@ -2,7 +2,7 @@
  * which the exact value of any pixel can be had. Internal to app.
  *
  *     SLC_TRY(slci_bench_field_make(&request, &data));
- *     SLC_TRY(slci_bench_field_exact(&data, pixels, n_pixels, pool, exact));
+ *     SLC_TRY(slci_bench_field_exact(&data, pixels, n_pixels, exact));
  *     slci_bench_field_free(&data);
  */
 #ifndef SLC_APP_BENCH_DIRECT_FIELD_H

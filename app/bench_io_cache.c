@@ -9,7 +9,7 @@
 #include "io/chunk_encode.h"
 #include "io/h5_filter_list.h"
 
-#define CHUNK_BYTES ((int64_t)2 << 20)
+#define CHUNK_BYTES SLCI_BENCH_IO_CHUNK_BYTES
 #define ELEMENT_BYTES 8
 #define N_ROUNDS 2
 

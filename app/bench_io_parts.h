@@ -1,7 +1,7 @@
 /* What the parts of `sluice bench io` share: the array, the files that hold it, the clock. Internal to
  * app/bench_io*.c.
  *
- *     SLC_TRY(slci_bench_io_write(self, &kind));                   // self->path
+ *     SLC_TRY(slci_bench_io_write(self, &kind, self->n_rows));     // self->path
  *     SLC_TRY_GOTO(done, slci_bench_io_time(self, read_it, context, &best));
  */
 #ifndef SLC_APP_BENCH_IO_PARTS_H
@@ -22,10 +22,13 @@ extern "C" {
 #define SLCI_BENCH_IO_ROW_BYTES ((int64_t)SLCI_BENCH_IO_WIDTH * SLCI_BENCH_IO_WIDTH * 8)
 #define SLCI_BENCH_IO_PERIOD 32
 
-/* Chunks of 2 MiB. */
-#define SLCI_BENCH_IO_CHUNK \
-    { 4, 64, SLCI_BENCH_IO_WIDTH }
+/* Chunks of 2 MiB: the shape of one, and its bytes. */
 #define SLCI_BENCH_IO_CHUNK_ROWS 4
+#define SLCI_BENCH_IO_CHUNK_COLUMNS 64
+#define SLCI_BENCH_IO_CHUNK \
+    { SLCI_BENCH_IO_CHUNK_ROWS, SLCI_BENCH_IO_CHUNK_COLUMNS, SLCI_BENCH_IO_WIDTH }
+#define SLCI_BENCH_IO_CHUNK_BYTES \
+    ((int64_t)SLCI_BENCH_IO_CHUNK_ROWS * SLCI_BENCH_IO_CHUNK_COLUMNS * SLCI_BENCH_IO_WIDTH * 8)
 
 typedef struct slci_bench_io_run {
     const slci_bench_options *options;

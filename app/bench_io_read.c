@@ -19,7 +19,7 @@
 
 /* The array is read in as many parts as it has chunks, so that the last threads to end do not wait long
  * for one another. */
-#define CHUNK_BYTES ((int64_t)2 << 20)
+#define CHUNK_BYTES SLCI_BENCH_IO_CHUNK_BYTES
 
 #define MANY_CHUNKS 1000000
 

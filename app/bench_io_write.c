@@ -111,7 +111,7 @@ static double goal_of(const slci_bench_io_run *self) {
     return n >= MANY_THREADS ? GOAL_MANY : n >= FEW_THREADS ? GOAL_FEW : 0;
 }
 
-/* `tool`: h5repack's times, infinite where it could not be run. */
+/* `tool_seconds`: h5repack's best time, infinite where it could not be run. */
 static void add_figures(const writing *one, double seconds, double library_seconds,
                         double tool_seconds) {
     const double gigabytes = 1e-9 * (double)(one->n_rows * ROW_BYTES);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/cmd_array.h"
+#include "app/run_stats.h"
 #include "core/print.h"
 #include "core/units.h"
 
@@ -145,17 +146,14 @@ static slc_status deliver(void *context, slc_checkpoint *checkpoint, const void 
     slci_program *program = self->program;
     const slc_rewrite_result *result = delivered;
     slci_run_arguments *run = &arguments->run;
-    const char *names[SLC_MAX_AXES];
-    for (int a = 0; a < SLC_MAX_AXES; a++) {
-        names[a] = result->axis_names[a];
-    }
+    const slci_axis_names axes = slci_stats_axis_names(result->axis_names);
     char *json = NULL;
     char *plan = NULL;
     char summary[SUMMARY_BYTES];
     slc_status status = SLC_OK;
     slci_progress_finish(&program->progress);
     SLC_TRY_GOTO(done, slc_rewrite_stats_json(result, &json));
-    fill_page(arguments, result, names, &run->page);
+    fill_page(arguments, result, axes.name, &run->page);
     SLC_TRY_GOTO(done, slci_run_end(run, checkpoint, json));
     if (run->options.dry_run) {
         SLC_TRY_GOTO(done, slc_rewrite_plan_text(result, &plan));

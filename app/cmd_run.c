@@ -10,6 +10,9 @@
 #include "core/host_memory.h"
 #include "core/units.h"
 
+/* Of the file beside a checkpoint. */
+#define JOURNAL_ENDING ".journal"
+
 /* ---- the values of single options ------------------------------------------------------------ */
 
 static slc_status parse_bytes(const char *text, void *field) {
@@ -55,11 +58,19 @@ static slc_status parse_checkpoint(const char *text, void *field) {
     slci_run_arguments *run = field;
     slci_checkpoint_names *names = &run->checkpoint;
     SLC_TRY(parse_file(text, &names->path));
+    const size_t n = strlen(text);
+    const size_t n_ending = sizeof JOURNAL_ENDING - 1;
+    if (n > n_ending && strcmp(text + n - n_ending, JOURNAL_ENDING) == 0) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "'%.120s' is the name of a journal; expected the checkpoint that it is of, "
+                        "%.*s",
+                        text, (int)(n - n_ending), text);
+    }
     run->options.checkpoint_path = names->path;
-    const int length = snprintf(names->journal, sizeof names->journal, "%s.journal", text);
+    const int length = snprintf(names->journal, sizeof names->journal, "%s" JOURNAL_ENDING, text);
     if (length < 0 || (size_t)length >= sizeof names->journal) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s...' is too long a name: at most %zu bytes work",
-                        text, sizeof names->journal - sizeof ".journal");
+                        text, sizeof names->journal - sizeof JOURNAL_ENDING);
     }
     return SLC_OK;
 }

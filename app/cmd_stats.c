@@ -7,6 +7,7 @@
 #include "app/cmd_run.h"
 #include "app/dataset_name.h"
 #include "app/machine.h"
+#include "app/run_stats.h"
 #include "app/stats.h"
 #include "app/stats_picture.h"
 #include "core/print.h"
@@ -270,10 +271,7 @@ static slc_status print(const stats_arguments *arguments, const slc_stats_result
 static slc_status deliver(void *context, slc_checkpoint *checkpoint, const void *delivered) {
     stats_arguments *arguments = context;
     const slc_stats_result *result = delivered;
-    const char *names[SLC_MAX_AXES];
-    for (int a = 0; a < SLC_MAX_AXES; a++) {
-        names[a] = result->axis_names[a];
-    }
+    const slci_axis_names axes = slci_stats_axis_names(result->axis_names);
     char *json = NULL;
     slc_status status = SLC_OK;
     slci_progress_finish(&arguments->program->progress);
@@ -282,7 +280,7 @@ static slc_status deliver(void *context, slc_checkpoint *checkpoint, const void 
     if (!arguments->run.options.dry_run) {
         SLC_TRY_GOTO(done, write_picture(arguments, checkpoint, result));
     }
-    fill_page(arguments, result, names, &arguments->run.page);
+    fill_page(arguments, result, axes.name, &arguments->run.page);
     status = slci_run_end(&arguments->run, checkpoint, json);
     if (status != SLC_OK && !arguments->run.options.dry_run) {
         status = slci_run_lacks_rest(checkpoint, status);

@@ -25,7 +25,8 @@ static const slci_arg transpose_args[] = {
 static const char transpose_usage[] =
     "usage: sluice transpose IN.h5:/DATA[SLICE] -o OUT.h5:/DATA [--axes LIST] [options]\n\n"
     "Writes an array with its dimensions in another order, as numpy.transpose. Neither the array\n"
-    "nor the result need fit into memory, and no chunk is read more than twice.\n\n"
+    "nor the result need fit into memory, and no chunk is read more than twice where any plan\n"
+    "does that.\n\n"
     "  sluice transpose in.h5:/data -o out.h5:/data --axes 2,0,1 --chunk 64,64,64 --vram 256M\n";
 
 static slc_status check_axes(slci_rewrite_arguments *arguments) {

@@ -11,16 +11,8 @@
 
 #include "app/gather_job.h"
 #include "app/run_stats.h"
-#include "core/checked.h"
 #include "core/clock.h"
-
-static slc_status open_array(slci_gather_job *job, const char *path, const char *dataset,
-                             slc_source **out) {
-    const slc_h5_array_options options = {.path = path,
-                                          .dataset = dataset,
-                                          .log = job->options->run.log};
-    return slc_h5_array_open(&options, out);
-}
+#include "io/h5_files.h"
 
 /* ---- shapes ----------------------------------------------------------------------------------- */
 
@@ -99,23 +91,20 @@ static slc_status shape_output(slci_gather_job *job) {
     return slc_layout_dense(data->dtype, rank, shape, &job->result.out);
 }
 
-static double stored_share(const slc_source *source) {
-    const int64_t bytes = slc_layout_bytes(&source->fields[0]);
-    return bytes > 0 ? (double)slc_h5_array_stored_bytes(source) / (double)bytes : 1;
-}
-
 static slc_status open_inputs(slci_gather_job *job) {
     const slc_gather_options *o = job->options;
     const slc_array_name name = {o->data_path, o->data, o->data_slice};
+    const slc_array_name index_name = {.path = o->index_path, .dataset = o->index};
     SLC_TRY(slci_array_open(&name, o->run.log, &job->array));
     job->data = job->array.source;
     slci_array_hold(&job->array, &job->machine);
-    SLC_TRY(open_array(job, o->index_path, o->index, &job->index));
-    slci_array_hold_reader(job->index, &job->machine);
+    SLC_TRY(slci_array_open(&index_name, o->run.log, &job->index_array));
+    job->index = job->index_array.source;
+    slci_array_hold(&job->index_array, &job->machine);
     job->result.data = job->data->fields[0];
     job->result.index = job->index->fields[0];
     job->data_share = slci_array_stored_share(&job->array);
-    job->index_share = stored_share(job->index);
+    job->index_share = slci_array_stored_share(&job->index_array);
     SLC_TRY(choose_axis(job));
     SLC_TRY(check_index(job));
     SLC_TRY(shape_output(job));
@@ -123,6 +112,15 @@ static slc_status open_inputs(slci_gather_job *job) {
     SLC_TRY(slc_source_flatten(job->index, &dims, &job->list));
     job->result.n_index = job->list->fields[0].shape[0];
     return SLC_OK;
+}
+
+/* All that can be said of the output before the run, and that it is not the list. The data is the
+ * output's template, which the output's own check looks at. */
+static slc_status check_output(const slci_gather_job *job) {
+    const slc_gather_options *o = job->options;
+    const slc_h5_reading list = {.path = o->index_path, .names = &o->index, .n_names = 1};
+    SLC_TRY(slc_h5_array_check(&job->output.file));
+    return slc_h5_files_exclude(&list, &o->out_path, 1);
 }
 
 static slc_status settle_output(slci_gather_job *job) {
@@ -148,7 +146,7 @@ static slc_status settle_output(slci_gather_job *job) {
     SLC_TRY(slci_array_output_settle(&job->output, &o->form));
     slci_array_output_hold(&job->output, &job->machine);
     job->result.stored = slci_array_output_stored(&job->output, NULL);
-    return o->run.dry_run ? SLC_OK : slc_h5_array_check(&job->output.file);
+    return o->run.dry_run ? SLC_OK : check_output(job);
 }
 
 /* ---- running ---------------------------------------------------------------------------------- */
@@ -161,18 +159,9 @@ static void report_progress(void *context, int64_t done_tiles, int64_t n_tiles) 
                   total * (double)done_tiles / (double)n_tiles, total);
 }
 
-/* Exchanges the memory for decoded chunks that the way before had reserved. */
-static slc_status set_cache(slci_gather_job *job, int64_t bytes) {
-    slc_budget_release(job->machine.budget, SLC_SPACE_HOST, job->cache_bytes);
-    job->cache_bytes = 0;
-    SLC_TRY(slc_budget_reserve(job->machine.budget, SLC_SPACE_HOST, bytes, "decoded chunks"));
-    job->cache_bytes = bytes;
-    return slc_h5_array_set_cache(job->array.file, bytes);
-}
-
 static slc_status run_way(slci_gather_job *job, int way, slc_sink *out) {
     slci_gather_candidate *candidate = &job->candidate[way];
-    SLC_TRY(set_cache(job, candidate->cache_bytes));
+    SLC_TRY(slci_array_set_cache(&job->array, &job->machine, candidate->cache_bytes));
     const slc_binding bindings[SLC_GATHER_N_OPERANDS] = {
         [SLC_GATHER_DATA] = {.source = job->data},
         [SLC_GATHER_INDEX] = {.source = job->list},
@@ -258,14 +247,8 @@ static void add_totals(slci_gather_job *job) {
     (void)memcpy(result->device_name, job->machine.limits.name, sizeof result->device_name);
 }
 
-/* Where nothing fits, again with less memory for encoding. */
-static slc_status plan(slci_gather_job *job) {
-    slc_status status = slci_gather_plan(job);
-    while (status == SLC_ERROR_NO_PLAN && slci_array_output_shrink(&job->output, &job->machine)) {
-        status = slci_gather_plan(job);
-    }
-    job->result.stored = slci_array_output_stored(&job->output, NULL);
-    return status;
+static slc_status plan(void *job) {
+    return slci_gather_plan(job);
 }
 
 static slc_status run_job(slci_gather_job *job) {
@@ -283,7 +266,8 @@ static slc_status run_job(slci_gather_job *job) {
         SLC_TRY(slci_gather_begin_checkpoint(job));
     }
     const int64_t plan_ns = slc_clock_ns();
-    SLC_TRY(plan(job));
+    SLC_TRY(slci_array_output_plan(&job->output, &job->machine, plan, job));
+    job->result.stored = slci_array_output_stored(&job->output, NULL);
     slc_trace_add_phase(o->run.trace, "planning", plan_ns);
     slci_gather_take(job, slci_gather_fastest(job));
     if (!o->run.dry_run) {
@@ -295,12 +279,9 @@ static slc_status run_job(slci_gather_job *job) {
 
 static void close_job(slci_gather_job *job) {
     slc_source_destroy(job->list);
-    slc_source_destroy(job->index);
+    slci_array_close(&job->index_array);
     slci_array_close(&job->array);
     free(job->map);
-    if (job->machine.budget != NULL) {
-        slc_budget_release(job->machine.budget, SLC_SPACE_HOST, job->cache_bytes);
-    }
     slci_machine_close(&job->machine);
 }
 

@@ -64,7 +64,7 @@ typedef struct slc_gather_result {
     slc_gather_way ways[SLC_GATHER_WAYS];
     slc_plan plan; /* n_passes: over the data */
     slc_engine_report report;
-    char axis_names[SLC_MAX_AXES][16]; /* of the plan */
+    char axis_names[SLC_MAX_AXES][SLC_AXIS_NAME_BYTES]; /* of the plan */
     bool is_resumed; /* an earlier run was continued; what was moved counts this run alone */
     char device_name[128];
     slc_run_memory memory; /* planned: the plan's, and the readers' chunk caches */
@@ -74,7 +74,8 @@ typedef struct slc_gather_result {
 } slc_gather_result;
 
 /* Runs the job. The output appears whole or not at all, and on failure `result` is not touched.
- * SLC_ERROR_INPUT for an index that is out of range names its position and value. */
+ * SLC_ERROR_INPUT for an index that is out of range names its position and value; SLC_ERROR_ARGUMENT
+ * also where the output would replace a file that the data or the list lies in. */
 SLC_API SLC_MUST_USE slc_status slc_gather_run(const slc_gather_options *options,
                                                slc_gather_result *result);
 

@@ -27,14 +27,15 @@ typedef struct slci_gather_job {
     slci_machine machine;
     slci_array array;               /* the data: a dataset or a slice of one */
     slc_source *data;               /* array.source, lent */
-    slc_source *index;              /* as in the file */
+    slci_array index_array;         /* the list, always a whole dataset */
+    slc_source *index;              /* index_array.source, lent */
     slc_source *list;               /* the same, [n_index] or [n_index, coordinates] */
     int list_rank;                  /* dimensions of `index` that `list` has as one */
     double data_share, index_share; /* of each array, stored bytes for one decoded byte */
     slci_array_output output;
-    int64_t cache_bytes; /* reserved */
     int64_t check_bytes; /* that the check of the list took */
     slc_gather_map *map; /* where the list points; NULL: it is not checked yet */
+    slci_kept_byte kept; /* whether the data is streamed */
     bool is_form_fixed; /* a checkpoint was begun with `form`, whose tiles another would not have */
     slc_gather_form form;
     slci_gather_candidate candidate[SLC_GATHER_WAYS];

@@ -162,7 +162,7 @@ static slc_status plan_way(slci_gather_job *job, int way) {
 /* The smallest budgets over all ways. Each way's own numbers do not depend on the budgets, since it
  * leaves the planner no choice of a place. */
 static slci_least find_least(const slci_gather_job *job) {
-    const int64_t spare_bytes = job->cache_bytes + slci_array_output_spare(&job->output);
+    const int64_t spare_bytes = job->array.cache_bytes + slci_array_output_spare(&job->output);
     slci_way ways[SLC_GATHER_WAYS];
     int n = 0;
     for (int w = 0; w < SLC_GATHER_WAYS; w++) {
@@ -264,7 +264,7 @@ void slci_gather_take(slci_gather_job *job, int taken) {
     slc_gather_result *result = &job->result;
     const slci_gather_candidate *candidate = &job->candidate[taken];
     const slci_least least = find_least(job);
-    const int64_t used_bytes = slci_machine_held_bytes(&job->machine) - job->cache_bytes;
+    const int64_t used_bytes = slci_machine_held_bytes(&job->machine) - job->array.cache_bytes;
     result->sparse = result->ways[taken].sparse;
     result->plan = candidate->plan;
     result->plan.n_passes = count_passes(candidate);

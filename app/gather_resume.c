@@ -4,26 +4,21 @@
 #include "app/gather_job.h"
 #include "core/version.h"
 
-static int64_t kept_bytes(void *context) {
-    (void)context;
-    return 1;
-}
-
-static void keep(void *context, void *out) {
+static unsigned char keep(const void *context) {
     const slci_gather_job *job = context;
-    *(unsigned char *)out = job->result.sparse == SLC_SPARSE_STREAMED;
+    return job->result.sparse == SLC_SPARSE_STREAMED;
 }
 
-static slc_status restore(void *context, const void *data, int64_t n_bytes) {
+static slc_status restore(void *context, int64_t n_bytes, unsigned char is_streamed) {
     slci_gather_job *job = context;
-    if (n_bytes != kept_bytes(context)) {
+    if (n_bytes != 1) {
         return SLC_FAIL(SLC_ERROR_INPUT,
                         "the checkpoint says in %lld bytes how the data is treated, "
                         "expected 1",
                         (long long)n_bytes);
     }
     job->is_form_fixed = true;
-    job->form = *(const unsigned char *)data != 0 ? SLC_GATHER_STREAMED : SLC_GATHER_WHOLE;
+    job->form = is_streamed != 0 ? SLC_GATHER_STREAMED : SLC_GATHER_WHOLE;
     return SLC_OK;
 }
 
@@ -39,12 +34,7 @@ slc_status slci_gather_begin_checkpoint(slci_gather_job *job) {
     slc_fingerprint_add_text(&print, "index", job->index->identity);
     slc_fingerprint_add_i64(&print, "axis", job->result.axis);
     slci_array_output_add_to(&job->output, &print);
-    const slc_checkpoint_client client = {.context = job,
-                                          .bytes = kept_bytes,
-                                          .save = keep,
-                                          .load = restore};
-    const slc_status status = slc_checkpoint_begin(job->machine.checkpoint, &print, &client);
-    slc_fingerprint_destroy(&print);
-    job->result.is_resumed = slc_checkpoint_is_resumed(job->machine.checkpoint);
-    return status;
+    job->kept = (slci_kept_byte){.job = job, .save = keep, .load = restore};
+    const slc_checkpoint_client client = slci_kept_byte_client(&job->kept);
+    return slci_machine_begin_checkpoint(&job->machine, &print, &client, &job->result.is_resumed);
 }

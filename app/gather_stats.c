@@ -4,16 +4,7 @@
 
 #include "app/gather_job.h"
 #include "app/run_stats.h"
-#include "core/print.h"
 #include "core/units.h"
-
-#define SHAPE_BYTES 192
-
-static void list_axes(const slc_gather_result *result, const char *names[SLC_MAX_AXES]) {
-    for (int a = 0; a < SLC_MAX_AXES; a++) {
-        names[a] = result->axis_names[a];
-    }
-}
 
 static void write_ways(slci_json *json, const slc_gather_result *result) {
     slci_json_open(json, "placements", '{');
@@ -33,10 +24,9 @@ static void write_ways(slci_json *json, const slc_gather_result *result) {
 
 static void write_plan(slci_json *json, const slc_gather_result *result) {
     const slc_plan *plan = &result->plan;
-    const char *names[SLC_MAX_AXES];
-    list_axes(result, names);
+    const slci_axis_names axes = slci_stats_axis_names(result->axis_names);
     slci_json_open(json, "plan", '{');
-    slci_stats_plan_shape(json, plan, names);
+    slci_stats_plan_shape(json, plan, axes.name);
     slci_json_i64(json, "vram_peak_bytes", plan->device_peak_bytes);
     slci_stats_staging(json, plan);
     slci_json_i64(json, "mapped_bytes", plan->mapped_bytes);
@@ -97,36 +87,12 @@ static void stats_to(FILE *out, const void *context) {
 
 /* ---- the plan --------------------------------------------------------------------------------- */
 
-static void shape_line(FILE *out, const char *name, const slc_layout *layout) {
-    char text[SHAPE_BYTES] = "a single value";
-    size_t used = 0;
-    for (int d = 0; d < layout->rank; d++) {
-        used += (size_t)slci_print(text + used, sizeof text - used, "%s%lld", d > 0 ? " x " : "",
-                                   (long long)layout->shape[d]);
-    }
-    char bytes[SLCI_TEXT_BYTES];
-    slci_format_bytes(slc_layout_bytes(layout), bytes);
-    (void)fprintf(out, "  %-22s %s of %s, %s\n", name, text, slc_dtype_name(layout->dtype), bytes);
-}
-
 static void chunk_line(FILE *out, const slc_gather_result *result) {
-    const int rank = result->stored.chunk[0] > 0 ? result->out.rank : 0;
-    for (int d = 0; d < rank; d++) {
-        (void)fprintf(out, d == 0 ? "  %-22s %lld" : "%s%lld", d == 0 ? "in chunks of" : " x ",
-                      (long long)result->stored.chunk[d]);
+    if (result->out.rank > 0 && result->stored.chunk[0] > 0) {
+        char chunk[SLCI_EXTENTS_BYTES];
+        slci_stats_extents(result->stored.chunk, result->out.rank, chunk);
+        (void)fprintf(out, "  %-22s %s\n", "in chunks of", chunk);
     }
-    (void)fprintf(out, "%s", rank > 0 ? "\n" : "");
-}
-
-/* Extents and counts along the axes: "1024 index x 65536 data". */
-static void axes_line(FILE *out, const char *name, const slc_gather_result *result,
-                      const int64_t *values, const char *rest) {
-    (void)fprintf(out, "  %-22s ", name);
-    for (int a = 0; a < result->plan.n_axes; a++) {
-        (void)fprintf(out, "%s%lld %s", a > 0 ? " x " : "", (long long)values[a],
-                      result->axis_names[a]);
-    }
-    (void)fprintf(out, "%s\n", rest);
 }
 
 static void touches_line(FILE *out, const slc_gather_result *result) {
@@ -150,19 +116,17 @@ static void reads_line(FILE *out, const slc_plan *plan) {
 static void plan_to(FILE *out, const void *context) {
     const slc_gather_result *result = context;
     const slc_plan *plan = &result->plan;
-    char slots[SLCI_TEXT_BYTES];
+    const slci_axis_names axes = slci_stats_axis_names(result->axis_names);
     (void)fprintf(out, "plan for %s\n", result->device_name);
-    shape_line(out, "data", &result->data);
-    shape_line(out, "indices", &result->index);
-    shape_line(out, "result", &result->out);
+    slci_stats_shape_line(out, "data", &result->data, "");
+    slci_stats_shape_line(out, "indices", &result->index, "");
+    slci_stats_shape_line(out, "result", &result->out, "");
     chunk_line(out, result);
     slci_stats_filter_line(out, &result->stored);
     (void)fprintf(out, "  %-22s %s, %s\n", "data is", slc_sparse_choice_name(result->sparse),
                   result->why);
     touches_line(out, result);
-    axes_line(out, "tile", result, plan->tile, "");
-    (void)slci_print(slots, sizeof slots, ", %d slot(s)", plan->n_slots);
-    axes_line(out, "tiles", result, plan->n_tiles_of, slots);
+    slci_stats_tile_lines(out, plan, &axes);
     if (result->tile_share < 1) {
         char share[SLCI_TEXT_BYTES];
         slci_format_number(100 * result->tile_share, 3, share);

@@ -234,6 +234,13 @@ static slc_status refuse_empty(const slci_image_job *job) {
     if (counts->total == 0 && (vis->uv_min_wavelengths > 0 || vis->uv_max_wavelengths > 0)) {
         return refuse_range(job);
     }
+    if (counts->total == 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT,
+                        "%s: the selection leaves no visibilities: no row is in it%s", name,
+                        vis->use_autos ? ""
+                                       : "; autocorrelations, if there are only these, are used "
+                                         "with --autos");
+    }
     return SLC_FAIL(SLC_ERROR_INPUT,
                     "%s: the selection leaves no visibilities: of %lld row x channel x "
                     "polarisation looked at %lld are flagged; of the row x channel that are not, "

@@ -108,8 +108,5 @@ slc_status slci_image_begin_checkpoint(slci_image_job *job) {
                                           .bytes = kept_bytes,
                                           .save = keep,
                                           .load = restore};
-    const slc_status status = slc_checkpoint_begin(job->machine.checkpoint, &print, &client);
-    slc_fingerprint_destroy(&print);
-    job->result.is_resumed = slc_checkpoint_is_resumed(job->machine.checkpoint);
-    return status;
+    return slci_machine_begin_checkpoint(&job->machine, &print, &client, &job->result.is_resumed);
 }

@@ -146,6 +146,38 @@ bool slci_run_may_replace(const slc_run_options *options, const char *path) {
                                   slc_checkpoint_has_made(options->checkpoint_path, path));
 }
 
+static int64_t kept_byte_bytes(void *context) {
+    (void)context;
+    return 1;
+}
+
+static void kept_byte_save(void *context, void *out) {
+    const slci_kept_byte *kept = context;
+    *(unsigned char *)out = kept->save(kept->job);
+}
+
+static slc_status kept_byte_load(void *context, const void *data, int64_t n_bytes) {
+    const slci_kept_byte *kept = context;
+    const unsigned char value = n_bytes == 1 ? *(const unsigned char *)data : 0;
+    return kept->load(kept->job, n_bytes, value);
+}
+
+slc_checkpoint_client slci_kept_byte_client(slci_kept_byte *kept) {
+    return (slc_checkpoint_client){.context = kept,
+                                   .bytes = kept_byte_bytes,
+                                   .save = kept_byte_save,
+                                   .load = kept_byte_load};
+}
+
+slc_status slci_machine_begin_checkpoint(slci_machine *machine, slc_fingerprint *print,
+                                         const slc_checkpoint_client *client, bool *is_resumed) {
+    const slc_status status = slc_checkpoint_begin(machine->checkpoint, print, client);
+    slc_fingerprint_destroy(print);
+    SLC_TRY(status);
+    *is_resumed = slc_checkpoint_is_resumed(machine->checkpoint);
+    return SLC_OK;
+}
+
 bool slci_machine_is_complete(const slci_machine *machine, const char *const *paths, int n_paths,
                               slc_log *log) {
     if (!slc_checkpoint_is_complete(machine->checkpoint, paths, n_paths)) {

@@ -81,6 +81,24 @@ bool slci_run_may_replace(const slc_run_options *options, const char *path);
 bool slci_machine_is_complete(const slci_machine *machine, const char *const *paths, int n_paths,
                               slc_log *log);
 
+/* What a checkpoint keeps of a job in one byte: how the job is done, where what is left of it can only
+ * be done alike. */
+typedef struct slci_kept_byte {
+    void *job;
+    unsigned char (*save)(const void *job);
+    /* `value` is 0 where the checkpoint holds another number of bytes than one. */
+    slc_status (*load)(void *job, int64_t n_bytes, unsigned char value);
+} slci_kept_byte;
+
+/* `kept` is lent for as long as the checkpoint is open. */
+slc_checkpoint_client slci_kept_byte_client(slci_kept_byte *kept);
+
+/* Begins the checkpoint that the machine has, or goes on with it; which of both, it says. Destroys
+ * `print`; `client` may be NULL. The statuses of slc_checkpoint_begin. */
+SLC_MUST_USE slc_status slci_machine_begin_checkpoint(slci_machine *machine, slc_fingerprint *print,
+                                                      const slc_checkpoint_client *client,
+                                                      bool *is_resumed);
+
 /* Gives the one output of a job its name. */
 SLC_MUST_USE slc_status slci_machine_commit(slci_machine *machine, slc_sink *output);
 

@@ -3,6 +3,7 @@
  * program at once. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,14 @@
 #include <unistd.h>
 
 #include "app/cmd.h"
+#include "core/thread.h"
 
 #define EXIT_INTERRUPTED 130
 #define LIST_BYTES 128
+
+/* Under this the program's work goes to a thread, whose stack Sluice chooses: an image takes 192 KiB,
+ * most of it for names of files. */
+#define SMALL_STACK_BYTES ((rlim_t)1 << 20)
 
 typedef struct command {
     const char *name;
@@ -131,6 +137,10 @@ static slc_status run_help(slci_program *program, int argc, char *const *argv) {
     if (found == NULL) {
         return fail_unknown_command(argv[0]);
     }
+    if (argc > 1) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "help: expected one command, found %.80s behind it",
+                        argv[1]);
+    }
     static char help_word[] = "--help";
     char *const words[] = {help_word, NULL};
     return found->run(program, 1, words);
@@ -144,6 +154,10 @@ static slc_status run(slci_program *program, int argc, char *const *argv) {
     }
     if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         return run_help(program, argc - 1, argv + 1);
+    }
+    if (strcmp(name, "--version") == 0 && argc > 1) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "--version: expected nothing, found %.80s behind it",
+                        argv[1]);
     }
     if (strcmp(name, "--version") == 0) {
         slci_print_version();
@@ -164,13 +178,8 @@ static bool has_bounded_addresses(void) {
     return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-int main(int argc, char **argv) {
-    hold_standard_streams();
-    install_signals();
-    if (argc < 2) {
-        print_usage(stderr);
-        return slc_status_exit_code(SLC_ERROR_ARGUMENT);
-    }
+/* Everything but what comes before a command: the program's exit code, where it comes back. */
+static int run_words(int argc, char *const *argv) {
     slci_program program = {.cancel = &is_cancelled};
     slci_progress_init(&program.progress, stderr, isatty(STDERR_FILENO) == 1);
     slc_log_init(&program.log, SLC_LOG_NOTE, write_log, &program);
@@ -198,4 +207,40 @@ int main(int argc, char **argv) {
      * exit handler. */
     is_cancelled = 1;
     return 0;
+}
+
+/* The words of the command line, for a thread, and what the program leaves with. */
+typedef struct word_list {
+    int argc;
+    char *const *argv;
+    int code;
+} word_list;
+
+static void *run_list(void *context) {
+    word_list *words = context;
+    words->code = run_words(words->argc, words->argv);
+    return NULL;
+}
+
+/* Whether the shell leaves the program less stack than names and paths take (`ulimit -s`). */
+static bool has_small_stack(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < SMALL_STACK_BYTES;
+}
+
+int main(int argc, char **argv) {
+    hold_standard_streams();
+    install_signals();
+    if (argc < 2) {
+        print_usage(stderr);
+        return slc_status_exit_code(SLC_ERROR_ARGUMENT);
+    }
+    word_list words = {.argc = argc, .argv = argv};
+    pthread_t thread;
+    if (has_small_stack() && slci_thread_start(&thread, run_list, &words) == 0) {
+        (void)pthread_join(thread, NULL);
+    } else {
+        (void)run_list(&words);
+    }
+    return words.code;
 }

@@ -110,10 +110,7 @@ static slc_status begin_checkpoint(slci_predict_job *job) {
     slc_fingerprint_add_f64(&print, "flux", job->result.flux_jy);
     slc_fingerprint_add_f64(&print, "absolute flux", job->result.abs_flux_jy);
     slc_fingerprint_add_numerics(&print, &job->result.numerics);
-    const slc_status status = slc_checkpoint_begin(job->machine.checkpoint, &print, NULL);
-    slc_fingerprint_destroy(&print);
-    job->result.is_resumed = slc_checkpoint_is_resumed(job->machine.checkpoint);
-    return status;
+    return slci_machine_begin_checkpoint(&job->machine, &print, NULL, &job->result.is_resumed);
 }
 
 static void report_progress(void *context, int64_t done_tiles, int64_t n_tiles) {

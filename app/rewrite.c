@@ -140,17 +140,9 @@ static void report_progress(void *context, int64_t done_tiles, int64_t n_tiles) 
                   total * part / self->job->n_passes, total);
 }
 
-/* Exchanges the memory for decoded chunks that the pass before had reserved. */
-static slc_status set_cache(slci_rewrite_job *job, int64_t bytes) {
-    slc_budget_release(job->machine.budget, SLC_SPACE_HOST, job->held_bytes);
-    job->held_bytes = 0;
-    SLC_TRY(slc_budget_reserve(job->machine.budget, SLC_SPACE_HOST, bytes, "decoded chunks"));
-    job->held_bytes = bytes;
-    return bytes > 0 ? slc_h5_array_set_cache(job->data.file, bytes) : SLC_OK;
-}
-
 static slc_status run_pass(slci_rewrite_job *job, int p, slc_source *from, slc_sink *to) {
     slci_rewrite_pass *pass = &job->pass[p];
+    SLC_TRY(slci_array_set_cache(&job->data, &job->machine, pass->cache_bytes));
     pass_progress progress = {job, p};
     const slc_binding bindings[SLC_PERMUTE_N_OPERANDS] = {
         [SLC_PERMUTE_IN] = {.source = from},
@@ -160,7 +152,6 @@ static slc_status run_pass(slci_rewrite_job *job, int p, slc_source *from, slc_s
     engine->bindings = bindings;
     engine->progress = job->options->run.progress != NULL ? report_progress : NULL;
     engine->progress_context = &progress;
-    SLC_TRY(set_cache(job, pass->cache_bytes));
     const int64_t begin_ns = slc_clock_ns();
     SLC_TRY(slc_execute(&pass->job, &pass->execution, &pass->plan, &job->result.pass[p].report));
     slc_trace_add_phase(job->options->run.trace, p == 0 ? "rewriting" : "rewriting, second pass",
@@ -247,14 +238,8 @@ static void add_totals(slci_rewrite_job *job) {
     (void)memcpy(result->device_name, job->machine.limits.name, sizeof result->device_name);
 }
 
-/* Where nothing fits, again with less memory for encoding. */
-static slc_status plan(slci_rewrite_job *job) {
-    slc_status status = slci_rewrite_plan(job);
-    while (status == SLC_ERROR_NO_PLAN && slci_array_output_shrink(&job->output, &job->machine)) {
-        status = slci_rewrite_plan(job);
-    }
-    job->result.stored = slci_array_output_stored(&job->output, NULL);
-    return status;
+static slc_status plan(void *job) {
+    return slci_rewrite_plan(job);
 }
 
 static slc_status run_job(slci_rewrite_job *job) {
@@ -267,7 +252,8 @@ static slc_status run_job(slci_rewrite_job *job) {
         SLC_TRY(slci_rewrite_begin_checkpoint(job));
     }
     const int64_t plan_ns = slc_clock_ns();
-    SLC_TRY(plan(job));
+    SLC_TRY(slci_array_output_plan(&job->output, &job->machine, plan, job));
+    job->result.stored = slci_array_output_stored(&job->output, NULL);
     slc_trace_add_phase(run->trace, "planning", plan_ns);
     slci_rewrite_take(job);
     if (!run->dry_run) {
@@ -284,9 +270,6 @@ static void close_job(slci_rewrite_job *job) {
         slc_source_destroy(job->source);
     }
     slci_array_close(&job->data);
-    if (job->machine.budget != NULL) {
-        slc_budget_release(job->machine.budget, SLC_SPACE_HOST, job->held_bytes);
-    }
     slci_machine_close(&job->machine);
 }
 

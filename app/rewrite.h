@@ -76,7 +76,7 @@ typedef struct slc_rewrite_result {
     int64_t store_bytes;
     char why[160];            /* one clause: why so many passes */
     slc_engine_report report; /* of all passes */
-    char axis_names[SLC_MAX_AXES][16];
+    char axis_names[SLC_MAX_AXES][SLC_AXIS_NAME_BYTES];
     bool is_resumed;
     char device_name[128];
     slc_run_memory memory;

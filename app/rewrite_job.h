@@ -47,7 +47,7 @@ typedef struct slci_rewrite_job {
     slci_rewrite_pass pass[SLC_REWRITE_PASSES];
     slc_rewrite_store store;
     int64_t block[SLC_MAX_RANK]; /* of a store in a file */
-    int64_t held_bytes;          /* reserved for decoded chunks */
+    slci_kept_byte kept;         /* n_passes */
     bool is_form_fixed;          /* a checkpoint was begun with n_fixed passes */
     int n_fixed;
     slc_rewrite_result result;

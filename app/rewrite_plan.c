@@ -489,13 +489,13 @@ void slci_rewrite_take(slci_rewrite_job *job) {
         pass_bytes = slc_max_i64(pass_bytes, pass->plan.host_peak_bytes + pass->cache_bytes);
     }
     const slc_plan *plan = &job->pass[0].plan;
-    const int64_t held = slci_machine_held_bytes(&job->machine) - job->held_bytes;
+    const int64_t held = slci_machine_held_bytes(&job->machine) - job->data.cache_bytes;
     const int64_t store_bytes = result->store == SLC_REWRITE_MEMORY ? result->store_bytes
                                 : result->store == SLC_REWRITE_FILE ? slci_rewrite_spill_bytes(job)
                                                                     : 0;
     result->memory.host_planned_bytes = held + pass_bytes + store_bytes;
     result->memory.smallest_ram_bytes =
-        slci_machine_ram_for(&job->machine, plan->smallest_host_bytes - job->held_bytes -
+        slci_machine_ram_for(&job->machine, plan->smallest_host_bytes - job->data.cache_bytes -
                                                 slci_array_output_spare(&job->output));
     for (int a = 0; a < job->pass[0].job.n_axes; a++) {
         (void)slci_print(result->axis_names[a], sizeof result->axis_names[a], "%s",

@@ -3,19 +3,13 @@
 #include "app/rewrite_job.h"
 #include "core/version.h"
 
-static int64_t kept_bytes(void *context) {
-    (void)context;
-    return 1;
-}
-
-static void keep(void *context, void *out) {
+static unsigned char keep(const void *context) {
     const slci_rewrite_job *job = context;
-    *(unsigned char *)out = (unsigned char)job->n_passes;
+    return (unsigned char)job->n_passes;
 }
 
-static slc_status restore(void *context, const void *data, int64_t n_bytes) {
+static slc_status restore(void *context, int64_t n_bytes, unsigned char n_passes) {
     slci_rewrite_job *job = context;
-    const int n_passes = n_bytes == kept_bytes(context) ? *(const unsigned char *)data : 0;
     if (n_passes < 1 || n_passes > SLC_REWRITE_PASSES) {
         return SLC_FAIL(SLC_ERROR_INPUT,
                         "the checkpoint says in %lld bytes that there are %d passes, expected 1 "
@@ -40,12 +34,7 @@ slc_status slci_rewrite_begin_checkpoint(slci_rewrite_job *job) {
         slc_fingerprint_add_i64(&print, "axis", job->result.order[d]);
     }
     slci_array_output_add_to(&job->output, &print);
-    const slc_checkpoint_client client = {.context = job,
-                                          .bytes = kept_bytes,
-                                          .save = keep,
-                                          .load = restore};
-    const slc_status status = slc_checkpoint_begin(job->machine.checkpoint, &print, &client);
-    slc_fingerprint_destroy(&print);
-    job->result.is_resumed = slc_checkpoint_is_resumed(job->machine.checkpoint);
-    return status;
+    job->kept = (slci_kept_byte){.job = job, .save = keep, .load = restore};
+    const slc_checkpoint_client client = slci_kept_byte_client(&job->kept);
+    return slci_machine_begin_checkpoint(&job->machine, &print, &client, &job->result.is_resumed);
 }

@@ -4,29 +4,14 @@
 #include "app/rewrite.h"
 #include "app/run_stats.h"
 #include "core/print.h"
-#include "core/units.h"
-
-#define SHAPE_BYTES 192
-
-typedef struct axis_names {
-    const char *name[SLC_MAX_AXES];
-} axis_names;
-
-static axis_names list_axes(const slc_rewrite_result *result) {
-    axis_names names;
-    for (int a = 0; a < SLC_MAX_AXES; a++) {
-        names.name[a] = result->axis_names[a];
-    }
-    return names;
-}
 
 /* ---- JSON ------------------------------------------------------------------------------------- */
 
 static void write_pass_plan(slci_json *json, const slc_rewrite_result *result, int p) {
     const slc_rewrite_pass *pass = &result->pass[p];
-    const axis_names names = list_axes(result);
+    const slci_axis_names axes = slci_stats_axis_names(result->axis_names);
     slci_json_open(json, NULL, '{');
-    slci_stats_plan_shape(json, &pass->plan, names.name);
+    slci_stats_plan_shape(json, &pass->plan, axes.name);
     slci_json_i64(json, "vram_peak_bytes", pass->plan.device_peak_bytes);
     slci_stats_staging(json, &pass->plan);
     slci_json_i64(json, "most_reads_of_a_chunk", pass->most_reads);
@@ -102,53 +87,25 @@ static void stats_to(FILE *out, const void *context) {
 
 /* ---- the plan --------------------------------------------------------------------------------- */
 
-static void list_text(const int64_t *values, int n, char text[SHAPE_BYTES]) {
-    size_t used = 0;
-    text[0] = '\0';
-    for (int d = 0; d < n; d++) {
-        used += (size_t)slci_print(text + used, SHAPE_BYTES - used, "%s%lld", d > 0 ? " x " : "",
-                                   (long long)values[d]);
-    }
-}
-
 static void array_line(FILE *out, const char *name, const slc_layout *layout,
                        const int64_t *chunk) {
-    char shape[SHAPE_BYTES] = "a single value";
-    char chunks[SHAPE_BYTES];
-    char bytes[SLCI_TEXT_BYTES];
-    if (layout->rank > 0) {
-        list_text(layout->shape, layout->rank, shape);
-    }
-    slci_format_bytes(slc_layout_bytes(layout), bytes);
-    (void)fprintf(out, "  %-22s %s of %s, %s, ", name, shape, slc_dtype_name(layout->dtype), bytes);
+    char extents[SLCI_EXTENTS_BYTES];
+    char rest[SLCI_EXTENTS_BYTES + 32] = ", in one piece";
     if (layout->rank > 0 && chunk[0] > 0) {
-        list_text(chunk, layout->rank, chunks);
-        (void)fprintf(out, "in chunks of %s\n", chunks);
-    } else {
-        (void)fprintf(out, "in one piece\n");
+        slci_stats_extents(chunk, layout->rank, extents);
+        (void)slci_print(rest, sizeof rest, ", in chunks of %s", extents);
     }
-}
-
-/* "1024 dim_0 x 65536 dim_1". */
-static void axes_line(FILE *out, const char *name, const slc_rewrite_result *result, int p,
-                      const int64_t *values) {
-    (void)fprintf(out, "  %-22s ", name);
-    for (int a = 0; a < result->pass[p].plan.n_axes; a++) {
-        (void)fprintf(out, "%s%lld %s", a > 0 ? " x " : "", (long long)values[a],
-                      result->axis_names[a]);
-    }
+    slci_stats_shape_line(out, name, layout, rest);
 }
 
 static void pass_lines(FILE *out, const slc_rewrite_result *result, int p) {
     const slc_rewrite_pass *pass = &result->pass[p];
+    const slci_axis_names axes = slci_stats_axis_names(result->axis_names);
     if (result->n_passes > 1) {
         (void)fprintf(out, "pass %d of %d, %s the store\n", p + 1, result->n_passes,
                       p == 0 ? "into" : "out of");
     }
-    axes_line(out, "tile", result, p, pass->plan.tile);
-    (void)fprintf(out, "\n");
-    axes_line(out, "tiles", result, p, pass->plan.n_tiles_of);
-    (void)fprintf(out, ", %d slot(s)\n", pass->plan.n_slots);
+    slci_stats_tile_lines(out, &pass->plan, &axes);
     (void)fprintf(out, "  %-22s %lld time(s) at most\n", "a chunk is read",
                   (long long)pass->most_reads);
     (void)fprintf(out, "  %-22s %lld tile(s) at most\n", "a chunk is written by",

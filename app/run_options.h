@@ -25,6 +25,9 @@ extern "C" {
 typedef void (*slc_progress_function)(void *context, const char *stage, const char *thing,
                                       double done, double total);
 
+/* The longest name of a plan's axis in a result, its end counted. */
+#define SLC_AXIS_NAME_BYTES 16
+
 /* All pointers are lent for the call. */
 typedef struct slc_run_options {
     int64_t vram_bytes; /* budgets: zero is zero */

@@ -68,6 +68,14 @@ void slci_stats_stages(slci_json *json, const slc_engine_report *report,
     slci_json_f64(json, "write", report->seconds_write + more_write_seconds);
 }
 
+slci_axis_names slci_stats_axis_names(const char (*names)[SLC_AXIS_NAME_BYTES]) {
+    slci_axis_names out;
+    for (int a = 0; a < SLC_MAX_AXES; a++) {
+        out.name[a] = names[a];
+    }
+    return out;
+}
+
 void slci_stats_plan_shape(slci_json *json, const slc_plan *plan, const char *const *axis_names) {
     slci_json_open(json, "tile", '{');
     for (int a = 0; a < plan->n_axes; a++) {
@@ -104,6 +112,42 @@ void slci_stats_plan_cost(slci_json *json, const slc_plan *plan) {
     slci_json_f64(json, "write", plan->seconds_write);
     slci_json_close(json, '}');
     slci_json_text(json, "bottleneck", slc_bottleneck_name(plan->bottleneck));
+}
+
+void slci_stats_extents(const int64_t *values, int n, char text[SLCI_EXTENTS_BYTES]) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int d = 0; d < n; d++) {
+        used += (size_t)slci_print(text + used, SLCI_EXTENTS_BYTES - used, "%s%lld",
+                                   d > 0 ? " x " : "", (long long)values[d]);
+    }
+}
+
+void slci_stats_shape_line(FILE *out, const char *name, const slc_layout *layout,
+                           const char *rest) {
+    char shape[SLCI_EXTENTS_BYTES];
+    char bytes[SLCI_TEXT_BYTES];
+    slci_stats_extents(layout->shape, layout->rank, shape);
+    slci_format_bytes(slc_layout_bytes(layout), bytes);
+    (void)fprintf(out, "  %-22s %s of %s, %s%s\n", name,
+                  layout->rank > 0 ? shape : "a single value", slc_dtype_name(layout->dtype), bytes,
+                  rest);
+}
+
+/* One value for each axis: "1024 index x 65536 data". */
+static void axes_line(FILE *out, const char *name, const slci_axis_names *axes,
+                      const int64_t *values, int n) {
+    (void)fprintf(out, "  %-22s ", name);
+    for (int a = 0; a < n; a++) {
+        (void)fprintf(out, "%s%lld %s", a > 0 ? " x " : "", (long long)values[a], axes->name[a]);
+    }
+}
+
+void slci_stats_tile_lines(FILE *out, const slc_plan *plan, const slci_axis_names *axes) {
+    axes_line(out, "tile", axes, plan->tile, plan->n_axes);
+    (void)fprintf(out, "\n");
+    axes_line(out, "tiles", axes, plan->n_tiles_of, plan->n_axes);
+    (void)fprintf(out, ", %d slot(s)\n", plan->n_slots);
 }
 
 void slci_stats_byte_line(FILE *out, const char *name, int64_t bytes, const char *rest) {

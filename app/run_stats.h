@@ -44,6 +44,12 @@ void slci_stats_moved(slci_json *json, const slc_engine_report *report);
 /* read, h2d, kernel, d2h, and write with `more_write_seconds` added. */
 void slci_stats_stages(slci_json *json, const slc_engine_report *report, double more_write_seconds);
 
+/* A result's names of axes, as pointers to them. */
+typedef struct slci_axis_names {
+    const char *name[SLC_MAX_AXES];
+} slci_axis_names;
+slci_axis_names slci_stats_axis_names(const char (*names)[SLC_AXIS_NAME_BYTES]);
+
 /* tile and order, by the names of the axes [n_axes]; then tiles, passes and slots. */
 void slci_stats_plan_shape(slci_json *json, const slc_plan *plan, const char *const *axis_names);
 
@@ -53,7 +59,17 @@ void slci_stats_staging(slci_json *json, const slc_plan *plan);
 /* bytes_read, bytes_tier, bytes_h2d, bytes_d2h; then chunk_reads_per_pass, seconds and bottleneck. */
 void slci_stats_plan_cost(slci_json *json, const slc_plan *plan);
 
-/* One line of a plan for people: a name, an amount of bytes, and what follows it. */
+/* The lines of a plan for people. "1024 x 64": values [n], at most SLC_MAX_RANK of them. */
+#define SLCI_EXTENTS_BYTES 192
+void slci_stats_extents(const int64_t *values, int n, char text[SLCI_EXTENTS_BYTES]);
+
+/* An array's shape, type and bytes under a name, and what follows them. */
+void slci_stats_shape_line(FILE *out, const char *name, const slc_layout *layout, const char *rest);
+
+/* Two lines: the extents of a tile, as in "1024 dim_0 x 64 dim_1"; tiles along each axis, and slots. */
+void slci_stats_tile_lines(FILE *out, const slc_plan *plan, const slci_axis_names *axes);
+
+/* A name, an amount of bytes, and what follows it. */
 void slci_stats_byte_line(FILE *out, const char *name, int64_t bytes, const char *rest);
 
 /* Two lines: the least --vram and the least --ram that work. */

@@ -92,14 +92,6 @@ static slc_status make_tables(slci_stats_job *job) {
     return SLC_OK;
 }
 
-/* Room for the decoded chunks that tiles share. */
-static slc_status keep_chunks(slci_stats_job *job) {
-    SLC_TRY(slc_budget_reserve(job->machine.budget, SLC_SPACE_HOST, job->cache_bytes,
-                               "decoded chunks"));
-    job->kept_bytes = job->cache_bytes;
-    return slc_h5_array_set_cache(job->array.file, job->cache_bytes);
-}
-
 /* ---- passes ------------------------------------------------------------------------------------- */
 
 static void report_progress(void *context, int64_t done_tiles, int64_t n_tiles) {
@@ -248,19 +240,14 @@ static void count_nothing(slci_stats_job *job) {
 
 /* Stages of a run whose digits are shorter are others, and more; so the state keeps how long they are,
  * and a resumed run keeps to it. */
-static int64_t kept_bytes(void *context) {
-    (void)context;
-    return 1;
-}
-
-static void keep(void *context, void *out) {
+static unsigned char keep(const void *context) {
     const slci_stats_job *job = context;
-    *(unsigned char *)out = (unsigned char)job->digit_bits;
+    return (unsigned char)job->digit_bits;
 }
 
-static slc_status restore(void *context, const void *data, int64_t n_bytes) {
+static slc_status restore(void *context, int64_t n_bytes, unsigned char width) {
+    (void)n_bytes;
     slci_stats_job *job = context;
-    const int width = n_bytes == kept_bytes(context) ? *(const unsigned char *)data : 0;
     if (width == SLCI_STATS_LONG_DIGIT || width == SLCI_STATS_SHORT_DIGIT) {
         job->is_width_fixed = true;
         job->fixed_width = width;
@@ -291,14 +278,9 @@ static slc_status begin_checkpoint(slci_stats_job *job) {
         slc_fingerprint_add_f64(&print, "low", options->low);
         slc_fingerprint_add_f64(&print, "high", options->high);
     }
-    const slc_checkpoint_client client = {.context = job,
-                                          .bytes = kept_bytes,
-                                          .save = keep,
-                                          .load = restore};
-    const slc_status status = slc_checkpoint_begin(job->machine.checkpoint, &print, &client);
-    slc_fingerprint_destroy(&print);
-    job->result.is_resumed = slc_checkpoint_is_resumed(job->machine.checkpoint);
-    return status;
+    job->kept = (slci_kept_byte){.job = job, .save = keep, .load = restore};
+    const slc_checkpoint_client client = slci_kept_byte_client(&job->kept);
+    return slci_machine_begin_checkpoint(&job->machine, &print, &client, &job->result.is_resumed);
 }
 
 /* Before anything is known of the data: values that share their highest digits need fewer passes, many
@@ -340,7 +322,7 @@ static slc_status run_job(slci_stats_job *job) {
         result->n_passes = result->n > 0 ? expected_passes(job) : 0;
     } else {
         SLC_TRY(make_tables(job));
-        SLC_TRY(keep_chunks(job));
+        SLC_TRY(slci_array_set_cache(&job->array, &job->machine, job->cache_bytes));
         SLC_TRY(check_room(job));
     }
     if (!options->run.dry_run && result->n == 0) {
@@ -364,8 +346,7 @@ static void close_job(slci_stats_job *job) {
     slci_array_close(&job->array);
     free(job->tables.memory);
     if (job->machine.budget != NULL) {
-        slc_budget_release(job->machine.budget, SLC_SPACE_HOST,
-                           job->tables.n_bytes + job->kept_bytes);
+        slc_budget_release(job->machine.budget, SLC_SPACE_HOST, job->tables.n_bytes);
     }
     slci_machine_close(&job->machine);
 }

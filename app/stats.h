@@ -72,7 +72,7 @@ typedef struct slc_stats_result {
     slc_plan plan;           /* of the first pass; all are alike */
     slc_engine_report report;
     int n_passes; /* over the data; of a dry run about how many there would be */
-    char axis_names[SLC_MAX_AXES][16];
+    char axis_names[SLC_MAX_AXES][SLC_AXIS_NAME_BYTES];
     bool is_resumed;
     char device_name[128];
     slc_run_memory memory;

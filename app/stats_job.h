@@ -44,10 +44,10 @@ typedef struct slci_stats_job {
     int n_quantiles; /* the median, if it is wanted, and those of the options */
     slci_stats_quantile quantiles[SLC_STATS_MOST_QUANTILES + 1];
     int digit_bits;
+    slci_kept_byte kept; /* digit_bits */
     bool is_width_fixed; /* a checkpoint was begun with digits of that many bits */
     int fixed_width;
-    int64_t cache_bytes;      /* for decoded chunks that tiles share, as planned, ... */
-    int64_t kept_bytes;       /* ... and as reserved */
+    int64_t cache_bytes;      /* for decoded chunks that tiles share, as planned */
     bool needs_bins;          /* their range was not known in the first pass */
     uint64_t lowest, highest; /* keys of the last part's values, infinities included */
     slc_stats_result result;

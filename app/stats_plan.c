@@ -18,20 +18,16 @@
 
 /* ---- what is asked for -------------------------------------------------------------------------- */
 
-static bool is_complex(slc_dtype dtype) {
-    return dtype == SLC_C32 || dtype == SLC_C64 || dtype == SLC_C128;
-}
-
 static slc_status choose_parts(const slci_stats_job *job, slc_stats_request *request) {
     const slc_stats_part part = job->options->part;
-    if (!is_complex(request->dtype) && part != SLC_STATS_VALUE) {
+    if (!slc_dtype_is_complex(request->dtype) && part != SLC_STATS_VALUE) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
                         "%s: is %s, which has no parts to choose from: leave out --part",
                         job->array.source->name, slc_dtype_name(request->dtype));
     }
     request->n_parts = 1;
     request->parts[0] = part;
-    if (is_complex(request->dtype) && part == SLC_STATS_VALUE) {
+    if (slc_dtype_is_complex(request->dtype) && part == SLC_STATS_VALUE) {
         request->n_parts = 3;
         request->parts[0] = SLC_STATS_REAL;
         request->parts[1] = SLC_STATS_IMAG;

@@ -2,23 +2,12 @@
  * every key. */
 #include "app/run_stats.h"
 #include "app/stats.h"
-#include "core/print.h"
-#include "core/units.h"
-
-#define SHAPE_BYTES 192
-
-static void list_axes(const slc_stats_result *result, const char *names[SLC_MAX_AXES]) {
-    for (int a = 0; a < SLC_MAX_AXES; a++) {
-        names[a] = result->axis_names[a];
-    }
-}
 
 static void write_plan(slci_json *json, const slc_stats_result *result) {
     const slc_plan *plan = &result->plan;
-    const char *names[SLC_MAX_AXES];
-    list_axes(result, names);
+    const slci_axis_names axes = slci_stats_axis_names(result->axis_names);
     slci_json_open(json, "plan", '{');
-    slci_stats_plan_shape(json, plan, names);
+    slci_stats_plan_shape(json, plan, axes.name);
     slci_json_i64(json, "vram_peak_bytes", plan->device_peak_bytes);
     slci_stats_staging(json, plan);
     slci_json_i64(json, "vram_smallest_bytes", plan->smallest_device_bytes);
@@ -61,38 +50,13 @@ static void run_to(FILE *out, const void *context) {
 
 /* ---- the plan ----------------------------------------------------------------------------------- */
 
-/* Extents and counts along the axes: "1024 dim_0 x 65536 dim_1". */
-static void axes_line(FILE *out, const char *name, const slc_stats_result *result,
-                      const int64_t *values, const char *rest) {
-    (void)fprintf(out, "  %-22s ", name);
-    for (int a = 0; a < result->plan.n_axes; a++) {
-        (void)fprintf(out, "%s%lld %s", a > 0 ? " x " : "", (long long)values[a],
-                      result->axis_names[a]);
-    }
-    (void)fprintf(out, "%s\n", rest);
-}
-
-static void data_line(FILE *out, const slc_layout *data) {
-    char text[SHAPE_BYTES] = "a single value";
-    char bytes[SLCI_TEXT_BYTES];
-    size_t used = 0;
-    for (int d = 0; d < data->rank; d++) {
-        used += (size_t)slci_print(text + used, sizeof text - used, "%s%lld", d > 0 ? " x " : "",
-                                   (long long)data->shape[d]);
-    }
-    slci_format_bytes(slc_layout_bytes(data), bytes);
-    (void)fprintf(out, "  %-22s %s of %s, %s\n", "data", text, slc_dtype_name(data->dtype), bytes);
-}
-
 static void plan_to(FILE *out, const void *context) {
     const slc_stats_result *result = context;
     const slc_plan *plan = &result->plan;
-    char slots[SLCI_TEXT_BYTES];
+    const slci_axis_names axes = slci_stats_axis_names(result->axis_names);
     (void)fprintf(out, "plan for %s\n", result->device_name);
-    data_line(out, &result->data);
-    axes_line(out, "tile", result, plan->tile, "");
-    (void)slci_print(slots, sizeof slots, ", %d slot(s)", plan->n_slots);
-    axes_line(out, "tiles", result, plan->n_tiles_of, slots);
+    slci_stats_shape_line(out, "data", &result->data, "");
+    slci_stats_tile_lines(out, plan, &axes);
     (void)fprintf(out, "  %-22s about %d\n", "passes over the data", result->n_passes);
     slci_stats_byte_line(out, "device memory", plan->device_peak_bytes, " at most (--vram)");
     slci_stats_smallest_lines(out, plan, &result->memory);

@@ -37,7 +37,7 @@ set(SLUICE_EVERY_DEVICE test_core_array test_kernels_permute_job test_core_devic
 # Tests of what has threads: the core, the engine, reading, and the imaging job on one and several threads
 # (test_app_image takes two minutes of a processor more, and finds nothing else). Planning has none.
 set(SLUICE_THREADED
-    "^test_(core|ooc)_|^test_io_vis|^test_app_(image_budget|weighting)$")
+    "^test_(core|ooc)_|^test_io_(vis|h5_chunk_window$)|^test_app_(image_budget|weighting)$")
 set(SLUICE_NOT_THREADED "^test_ooc_plan|^test_core_copy_plan$")
 
 # What takes longest begins first, so that it does not go on alone when all else has ended.

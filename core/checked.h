@@ -48,4 +48,9 @@ static inline int64_t slc_max_i64(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
+/* Of any value but INT64_MIN. */
+static inline int64_t slc_abs_i64(int64_t value) {
+    return value < 0 ? -value : value;
+}
+
 #endif

@@ -24,33 +24,6 @@
 #define LARGE_BYTES (INT64_C(128) << 20)
 #define LARGE_TRANSPOSE_BYTES (INT64_C(32) << 20)
 
-slc_status slci_copy_check_pair(const slc_layout *dst, const slc_layout *src) {
-    if (dst->dtype != src->dtype) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT, "copy: from %s to %s; a copy does not convert",
-                        slc_dtype_name(src->dtype), slc_dtype_name(dst->dtype));
-    }
-    if (dst->rank != src->rank || dst->rank < 0 || dst->rank > SLC_MAX_RANK) {
-        return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                        "copy: from rank %d to rank %d; the ranks must be the same, 0 to %d",
-                        src->rank, dst->rank, SLC_MAX_RANK);
-    }
-    for (int d = 0; d < dst->rank; d++) {
-        if (dst->shape[d] != src->shape[d]) {
-            return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                            "copy: dimension %d has %lld elements in the source and %lld in the "
-                            "destination; the shapes must be the same",
-                            d, (long long)src->shape[d], (long long)dst->shape[d]);
-        }
-        if (dst->stride_bytes[d] == 0 && dst->shape[d] > 1) {
-            return SLC_FAIL(SLC_ERROR_ARGUMENT,
-                            "copy: dimension %d of the destination has stride 0; only a source can "
-                            "be broadcast",
-                            d);
-        }
-    }
-    return SLC_OK;
-}
-
 /* Copies the matrices of a plan one after the other, the last of the outer dimensions fastest. */
 static void run_plan(const slci_copy_plan *plan, char *dst, const char *src, bool streams) {
     const int n_outer = plan->rank - 2;
@@ -128,10 +101,6 @@ static slc_status run_piece(void *context, int64_t index, int worker) {
     return SLC_OK;
 }
 
-static int64_t magnitude(int64_t value) {
-    return value < 0 ? -value : value;
-}
-
 /* The least extent of a piece along `d`. */
 static int64_t piece_unit(const slci_copy_plan *plan, int d) {
     const bool is_inner =
@@ -147,8 +116,8 @@ static int slowest_dimension(const cut_copy *self, int64_t least) {
     for (int d = 0; d < plan->rank; d++) {
         const bool is_long =
             self->n_pieces[d] == 1 && plan->shape[d] / piece_unit(plan, d) >= least;
-        if (is_long && (slowest < 0 ||
-                        magnitude(plan->dst_stride[d]) > magnitude(plan->dst_stride[slowest]))) {
+        if (is_long && (slowest < 0 || slc_abs_i64(plan->dst_stride[d]) >
+                                           slc_abs_i64(plan->dst_stride[slowest]))) {
             slowest = d;
         }
     }

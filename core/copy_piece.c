@@ -21,14 +21,10 @@ slci_copy_divider slci_copy_divider_make(int64_t divisor) {
                                .shift = shift};
 }
 
-static int64_t magnitude(int64_t value) {
-    return value < 0 ? -value : value;
-}
-
 /* How far apart the first and the last unit of dimension `d` are on one side, in units. It lies
  * within memory, so the product fits. */
 static int64_t side_span(const slci_copy_plan *plan, const int64_t *stride, int d) {
-    return (plan->shape[d] - 1) * (magnitude(stride[d]) / plan->unit_bytes);
+    return (plan->shape[d] - 1) * (slc_abs_i64(stride[d]) / plan->unit_bytes);
 }
 
 bool slci_copy_piece_fits(const slci_copy_plan *plan) {
@@ -49,8 +45,7 @@ bool slci_copy_piece_fits(const slci_copy_plan *plan) {
     return true;
 }
 
-/* On the side where it is more. A source of stride 0 has no span there, but its units are counted.
- * */
+/* On the side where it is more. A source of stride 0 has no span there, but its units are counted. */
 static int64_t dimension_span(const slci_copy_plan *plan, int d) {
     const int64_t span =
         slc_max_i64(side_span(plan, plan->dst_stride, d), side_span(plan, plan->src_stride, d));

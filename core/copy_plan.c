@@ -15,12 +15,40 @@
 #include <assert.h>
 #include <stdbool.h>
 
+#include "core/checked.h"
+
 /* Widest load and store of one thread. */
 #define WIDEST_BYTES 16
 
-/* Below this a square of the transpose kernel would be mostly empty, and the general one is better.
- * */
+/* Below this a square of the transpose kernel would be mostly empty, and the general one is better. */
 #define TRANSPOSE_MIN_EXTENT 16
+
+slc_status slci_copy_check_pair(const slc_layout *dst, const slc_layout *src) {
+    if (dst->dtype != src->dtype) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT, "copy: from %s to %s; a copy does not convert",
+                        slc_dtype_name(src->dtype), slc_dtype_name(dst->dtype));
+    }
+    if (dst->rank != src->rank || dst->rank < 0 || dst->rank > SLC_MAX_RANK) {
+        return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                        "copy: from rank %d to rank %d; the ranks must be the same, 0 to %d",
+                        src->rank, dst->rank, SLC_MAX_RANK);
+    }
+    for (int d = 0; d < dst->rank; d++) {
+        if (dst->shape[d] != src->shape[d]) {
+            return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                            "copy: dimension %d has %lld elements in the source and %lld in the "
+                            "destination; the shapes must be the same",
+                            d, (long long)src->shape[d], (long long)dst->shape[d]);
+        }
+        if (dst->stride_bytes[d] == 0 && dst->shape[d] > 1) {
+            return SLC_FAIL(SLC_ERROR_ARGUMENT,
+                            "copy: dimension %d of the destination has stride 0; only a source can "
+                            "be broadcast",
+                            d);
+        }
+    }
+    return SLC_OK;
+}
 
 static void swap_dimensions(slci_copy_plan *plan, int a, int b) {
     const int64_t shape = plan->shape[a];
@@ -34,15 +62,11 @@ static void swap_dimensions(slci_copy_plan *plan, int a, int b) {
     plan->src_stride[b] = src_stride;
 }
 
-static int64_t magnitude(int64_t value) {
-    return value < 0 ? -value : value;
-}
-
 /* The dimension in which the destination's units are closest together; the last of several. */
 static int find_fastest(const slci_copy_plan *plan) {
     int fastest = plan->rank - 1;
     for (int d = fastest - 1; d >= 0; d--) {
-        if (magnitude(plan->dst_stride[d]) < magnitude(plan->dst_stride[fastest])) {
+        if (slc_abs_i64(plan->dst_stride[d]) < slc_abs_i64(plan->dst_stride[fastest])) {
             fastest = d;
         }
     }

@@ -15,8 +15,7 @@ extern "C" {
 #endif
 
 /* SLC_ERROR_ARGUMENT where two layouts are no pair for a copy: another dtype, rank or shape, or a
- * destination that would be broadcast. For copies on the host (core/copy.c) and on streams alike.
- * */
+ * destination that would be broadcast. For copies on the host (core/copy.c) and on streams alike. */
 SLC_MUST_USE slc_status slci_copy_check_pair(const slc_layout *dst, const slc_layout *src);
 
 typedef enum slci_copy_way {
@@ -48,8 +47,7 @@ typedef struct slci_copy_plan {
     int64_t src_stride[SLCI_COPY_MAX_RANK];
 } slci_copy_plan;
 
-/* Layouts of one shape and dtype with at least one element; the addresses only for their alignment.
- * */
+/* Layouts of one shape and dtype with at least one element; the addresses only for their alignment. */
 void slci_copy_plan_init(const void *dst, const slc_layout *dst_layout, const void *src,
                          const slc_layout *src_layout, slci_copy_plan *out);
 

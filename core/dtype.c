@@ -21,6 +21,10 @@ bool slc_dtype_is_signed_integer(slc_dtype dtype) {
     return dtype == SLC_I8 || dtype == SLC_I16 || dtype == SLC_I32 || dtype == SLC_I64;
 }
 
+bool slc_dtype_is_complex(slc_dtype dtype) {
+    return dtype == SLC_C32 || dtype == SLC_C64 || dtype == SLC_C128;
+}
+
 bool slc_dtype_is_integer(slc_dtype dtype) {
     return dtype == SLC_U8 || dtype == SLC_U16 || dtype == SLC_U32 || dtype == SLC_U64 ||
            slc_dtype_is_signed_integer(dtype);

@@ -51,6 +51,9 @@ SLC_API int64_t slc_dtype_bytes(slc_dtype dtype);
 SLC_API bool slc_dtype_is_integer(slc_dtype dtype);
 SLC_API bool slc_dtype_is_signed_integer(slc_dtype dtype);
 
+/* Two floats, the real part and the imaginary one. */
+SLC_API bool slc_dtype_is_complex(slc_dtype dtype);
+
 /* As numpy writes it, by a letter and bytes: "f4"; "unknown" for a number that is no dtype. Static
  * storage. */
 SLC_API const char *slc_dtype_name(slc_dtype dtype);

@@ -3,6 +3,7 @@
  * A container's limit is that of its control group or of any group above it, and the smallest counts;
  * core/control_groups.c finds the groups, here is what their files say. */
 #include <ctype.h>
+#include <errno.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -91,9 +92,14 @@ slc_status slci_host_limits_read(const char *root, slci_host_limits *out) {
     char text[TEXT_BYTES];
     int64_t total_kib = -1;
     int64_t free_kib = -1;
+    errno = 0;
     if (slci_group_read_text(root, "proc/meminfo", text, sizeof text)) {
         total_kib = find_number(text, "MemTotal");
         free_kib = find_number(text, "MemAvailable");
+    } else if (errno != 0) {
+        return SLC_FAIL(SLC_ERROR_DEVICE,
+                        "%s/proc/meminfo, which says how much memory there is, cannot be read: %s",
+                        root, strerror(errno));
     }
     if (total_kib < 0 || total_kib > INT64_MAX / 1024) {
         return SLC_FAIL(SLC_ERROR_DEVICE,

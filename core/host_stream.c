@@ -31,6 +31,7 @@
 #include "core/device_host.h"
 #include "core/device_internal.h"
 #include "core/host_command.h"
+#include "core/thread.h"
 
 /* A tile takes about a dozen commands on each stream, and a few tiles are in flight. */
 #define FIRST_CAPACITY 64
@@ -285,7 +286,7 @@ static int start_thread(host_stream *stream) {
     sigset_t before;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = pthread_create(&stream->thread, NULL, thread_main, stream);
+    const int error = slci_thread_start(&stream->thread, thread_main, stream);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
 }

@@ -195,18 +195,14 @@ bool slc_layout_is_transpose(const slc_layout *dst, const slc_layout *src) {
     return d.rank >= 2 && (is_exchanged(&d, &s) || is_exchanged(&s, &d));
 }
 
-static int64_t magnitude(int64_t value) {
-    return value < 0 ? -value : value;
-}
-
 /* Whether dimension `a` of the pair belongs outside dimension `b`: by the source's stride, by the
  * destination's between equals. A dimension that the source broadcasts touches no new source
  * memory, so there the destination's stride decides. */
 static bool is_slower(const slc_layout *dst, const slc_layout *src, int a, int b) {
-    const int64_t dst_a = magnitude(dst->stride_bytes[a]);
-    const int64_t dst_b = magnitude(dst->stride_bytes[b]);
-    const int64_t key_a = src->stride_bytes[a] == 0 ? dst_a : magnitude(src->stride_bytes[a]);
-    const int64_t key_b = src->stride_bytes[b] == 0 ? dst_b : magnitude(src->stride_bytes[b]);
+    const int64_t dst_a = slc_abs_i64(dst->stride_bytes[a]);
+    const int64_t dst_b = slc_abs_i64(dst->stride_bytes[b]);
+    const int64_t key_a = src->stride_bytes[a] == 0 ? dst_a : slc_abs_i64(src->stride_bytes[a]);
+    const int64_t key_b = src->stride_bytes[b] == 0 ? dst_b : slc_abs_i64(src->stride_bytes[b]);
     return key_a != key_b ? key_a > key_b : dst_a > dst_b;
 }
 

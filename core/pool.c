@@ -24,6 +24,7 @@
 
 #include "core/checked.h"
 #include "core/spin.h"
+#include "core/thread.h"
 
 /* Entries at the start; a run queues a few per slot, so it rarely grows. */
 #define FIRST_CAPACITY 64
@@ -224,7 +225,7 @@ static int start_threads(slc_pool *pool, int n_threads) {
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     int n_started = 0;
     while (n_started < n_threads &&
-           pthread_create(&pool->threads[n_started], NULL, thread_main, pool) == 0) {
+           slci_thread_start(&pool->threads[n_started], thread_main, pool) == 0) {
         n_started++;
     }
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);

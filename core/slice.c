@@ -67,7 +67,7 @@ static slc_status read_number(slice_reader *self, bool *has, int64_t *out) {
     }
     const bool fits = after - begin < NUMBER_BYTES;
     (void)slci_print(number, sizeof number, "%.*s", fits ? (int)(after - begin) : 0, begin);
-    if (!fits || slci_parse_integer(number, -INT64_MAX, INT64_MAX, out) != SLC_OK) {
+    if (!fits || slci_parse_integer(number, INT64_MIN, INT64_MAX, out) != SLC_OK) {
         return fail_at(self, begin, "the number that begins here does not fit 64 bits");
     }
     self->at = after;
@@ -90,6 +90,7 @@ static slc_status read_range(slice_reader *self, slc_slice_part *out) {
     skip_blanks(self);
     const char *begin = self->at;
     SLC_TRY(read_number(self, &has_step, &out->step));
+    out->step = slc_max_i64(out->step, -INT64_MAX); /* which it is no longer than: no array is */
     return out->step != 0 ? SLC_OK : fail_at(self, begin, "a step of 0 goes nowhere");
 }
 
@@ -151,7 +152,10 @@ slc_status slc_slice_parse(const char *text, slc_slice *out) {
             return fail_at(&reader, begin + strspn(begin, " \t"), "... can stand once");
         }
         has_more = reader.at < reader.end;
-        reader.at++;
+        reader.at += has_more;
+        /* A comma may stand behind the last part, as in Python. */
+        skip_blanks(&reader);
+        has_more = has_more && reader.at < reader.end;
     }
     *out = slice;
     return SLC_OK;

@@ -30,6 +30,11 @@
 /* Gaps of that many bytes are not read in an array without units: a page of a file. */
 #define GAP_BYTES 4096
 
+/* What a slice is called by: at most so much of its text, and everything beside that and the name of
+ * the array. */
+#define SLICE_TEXT_BYTES 80
+#define SLICE_NAME_BYTES 64
+
 /* ---- reading ---------------------------------------------------------------------------------- */
 
 typedef struct slice_source {
@@ -364,8 +369,36 @@ static slc_status size_pieces(slice_source *self) {
     return SLC_OK;
 }
 
+/* "[0:10, 8::-2, 3] " of what is left of the array, "" where that is too long. Of a range backwards to
+ * the first element the end is left out, as in Python. */
+static void slice_text(const slc_slice_view *view, char *out, int64_t capacity) {
+    int64_t used = slci_print(out, (size_t)capacity, "[");
+    for (int d = 0, kept = 0; d < view->inner_rank && used < capacity; d++) {
+        const bool is_kept = kept < view->rank && view->dim[kept] == d;
+        const int64_t end = view->first[d] + view->count[d] * view->step[d];
+        kept += is_kept;
+        used += slci_print(out + used, (size_t)(capacity - used), "%s%" PRId64 "%s",
+                           d > 0 ? ", " : "", view->first[d], is_kept ? ":" : "");
+        if (is_kept && end >= 0 && used < capacity) {
+            used += slci_print(out + used, (size_t)(capacity - used), "%" PRId64, end);
+        }
+        if (is_kept && view->step[d] != 1 && used < capacity) {
+            used += slci_print(out + used, (size_t)(capacity - used), ":%" PRId64, view->step[d]);
+        }
+    }
+    used += used < capacity ? slci_print(out + used, (size_t)(capacity - used), "] ") : 0;
+    if (used >= capacity) {
+        out[0] = '\0';
+    }
+}
+
+/* The hash tells slices apart, the text says which it is where there is room for both. */
 static void name_slice(slice_source *self) {
+    char text[SLICE_TEXT_BYTES];
     const slc_slice_view *view = &self->view;
+    const int64_t room = SLC_IDENTITY_BYTES - SLICE_NAME_BYTES -
+                         (int64_t)strnlen(self->inner->identity, SLC_IDENTITY_BYTES);
+    slice_text(view, text, slc_max_i64(slc_min_i64(room, SLICE_TEXT_BYTES), 1));
     uint64_t hash = SLCI_FNV_BEGIN;
     for (int d = 0; d < view->inner_rank; d++) {
         hash = slci_fnv_add(hash, &view->first[d], sizeof view->first[d]);
@@ -375,7 +408,8 @@ static void name_slice(slice_source *self) {
     hash = slci_fnv_add(hash, view->dim, (size_t)view->rank * sizeof view->dim[0]);
     memcpy(self->base.name, self->inner->name, sizeof self->base.name);
     (void)slci_print(self->base.identity, sizeof self->base.identity,
-                     "slice %016" PRIx64 "%s%s%s of %.200s", hash, self->converts ? " as " : "",
+                     "slice %s%016" PRIx64 "%s%s%s of %.200s", text, hash,
+                     self->converts ? " as " : "",
                      self->converts ? slc_dtype_name(self->conversion.to) : "",
                      self->conversion.saturates ? ", saturated," : "", self->inner->identity);
 }

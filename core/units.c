@@ -137,16 +137,22 @@ slc_status slci_parse_number(const char *text, double *out) {
     return SLC_OK;
 }
 
-/* The digits of [text, end) as a whole number; false if they do not fit. */
-static bool convert_digits(const char *text, const char *end, int64_t *out) {
+/* The digits of [text, end) as a whole number, times a sign: below 0 there is one more. False if they
+ * do not fit. */
+static bool convert_signed(const char *text, const char *end, int sign, int64_t *out) {
     int64_t value = 0;
     for (; text < end; text++) {
-        if (!slc_checked_mul(value, 10, &value) || !slc_checked_add(value, *text - '0', &value)) {
+        if (!slc_checked_mul(value, 10, &value) ||
+            !slc_checked_add(value, (int64_t)sign * (*text - '0'), &value)) {
             return false;
         }
     }
     *out = value;
     return true;
+}
+
+static bool convert_digits(const char *text, const char *end, int64_t *out) {
+    return convert_signed(text, end, 1, out);
 }
 
 static const char *digits_end(const char *text) {
@@ -165,8 +171,7 @@ slc_status slci_parse_integer(const char *text, int64_t lowest, int64_t highest,
                         text, (long long)lowest, (long long)highest);
     }
     int64_t value = 0;
-    const bool fits = convert_digits(digits, end, &value);
-    value = is_negative ? -value : value;
+    const bool fits = convert_signed(digits, end, is_negative ? -1 : 1, &value);
     if (!fits || value < lowest || value > highest) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT, "'%.80s' is out of range: expected %lld to %lld", text,
                         (long long)lowest, (long long)highest);

@@ -69,6 +69,14 @@ static const codec *codec_of(int id) {
     return NULL;
 }
 
+int slci_chunk_filter_level_place(const slci_chunk_filter *filter) {
+    const bool is_stream = filter->id == SLCI_FILTER_DEFLATE || filter->id == SLCI_FILTER_ZSTD;
+    const bool has_zstd = filter->id == SLCI_FILTER_BITSHUFFLE &&
+                          filter->n_values > SLCI_BITSHUFFLE_MODE &&
+                          filter->values[SLCI_BITSHUFFLE_MODE] == SLCI_BITSHUFFLE_ZSTD;
+    return is_stream ? 0 : has_zstd ? SLCI_BITSHUFFLE_LEVEL : -1;
+}
+
 const char *slci_chunk_filter_name(int id) {
     const codec *found = codec_of(id);
     return found == NULL ? NULL : found->name;

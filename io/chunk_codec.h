@@ -37,7 +37,8 @@ enum {
 enum {
     SLCI_BITSHUFFLE_ELEMENT_BYTES = 2,
     SLCI_BITSHUFFLE_BLOCK = 3, /* elements of a block, 0: the default */
-    SLCI_BITSHUFFLE_MODE = 4   /* the compression of the blocks */
+    SLCI_BITSHUFFLE_MODE = 4,  /* the compression of the blocks */
+    SLCI_BITSHUFFLE_LEVEL = 5  /* of zstd alone */
 };
 enum { SLCI_BITSHUFFLE_BARE = 0, SLCI_BITSHUFFLE_LZ4 = 2, SLCI_BITSHUFFLE_ZSTD = 3 };
 
@@ -100,6 +101,9 @@ bool slci_chunk_decodes_runs(const slci_chunk_decoder *decoder, uint32_t filter_
 SLC_MUST_USE slc_status slci_chunk_decode_runs(slci_chunk_decoder *decoder, uint32_t filter_mask,
                                                const void *stored, int64_t n_stored,
                                                const slci_chunk_runs *runs);
+
+/* The place of the level among a filter's values; negative: it has none. */
+int slci_chunk_filter_level_place(const slci_chunk_filter *filter);
 
 /* "shuffle"; NULL for a filter that has no decoder here. Static storage. */
 const char *slci_chunk_filter_name(int id);

@@ -123,8 +123,8 @@ int64_t slci_chunk_encoded_most(const slci_chunk_pipeline *pipeline) {
 /* ---- encoders --------------------------------------------------------------------------------- */
 
 static int level_of(const slci_chunk_filter *filter) {
-    const int at = filter->id == SLCI_FILTER_BITSHUFFLE ? SLCI_BITSHUFFLE_MODE + 1 : 0;
-    return filter->n_values > at ? (int)filter->values[at] : 0;
+    const int at = slci_chunk_filter_level_place(filter);
+    return at >= 0 && filter->n_values > at ? (int)filter->values[at] : 0;
 }
 
 static bool needs_zstd(const slci_chunk_filter *filter) {

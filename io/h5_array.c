@@ -174,13 +174,13 @@ static slc_status array_read_part(slc_source *source, const slc_box *box, void *
     if (dst[0] == NULL || slc_box_count(box) == 0) {
         return SLC_OK;
     }
-    const slci_h5_part wanted = {.origin = box->origin,
-                                 .extent = box->extent,
-                                 .raw = dst[0],
-                                 .part = part,
-                                 .n_parts = n_parts};
+    slci_h5_part wanted = {.origin = box->origin,
+                           .extent = box->extent,
+                           .raw = dst[0],
+                           .part = part,
+                           .n_parts = n_parts};
     if (array->set.chunks == NULL && part == 0) {
-        array->set.keeps_row = goes_on(array, box);
+        wanted.keeps_row = goes_on(array, box);
     }
     return slci_h5_dataset_read_part(&array->set, &wanted, &source->counters);
 }

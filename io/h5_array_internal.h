@@ -57,8 +57,9 @@ slci_chunk_sink_options slci_h5_chunk_options(const slc_h5_array_output *output)
 /* ---- io/h5_template.c: what a new dataset takes over from one that is there ----
  * All take the lock; the statuses are those of slc_h5_array_open. */
 
-/* The filter that does what the template's does (slci_h5_filter_of_pipeline); none without one. */
-SLC_MUST_USE slc_status slci_h5_template_filter(const char *path, const char *dataset,
+/* The filter that does what the template's does (slci_h5_filter_of_pipeline); none without one. Where
+ * there are more filters than SLCI_CHUNK_MAX_FILTERS it is deflate, and a note says so. */
+SLC_MUST_USE slc_status slci_h5_template_filter(const slc_h5_array_output *output,
                                                 slc_h5_filter *out);
 
 /* Of a settled output: what its elements take in the template, where they are all of the template's, of

@@ -7,6 +7,7 @@
 
 #include "core/spelling.h"
 #include "io/h5_array_internal.h"
+#include "io/h5_beside.h"
 #include "io/h5_object_check.h"
 #include "io/h5_reason.h"
 
@@ -115,15 +116,18 @@ static slc_status outside_fail(const char *path, const char *name, const char *v
         return SLC_FAIL(SLC_ERROR_INPUT, "%s: %s is an external link that cannot be read", path,
                         name);
     }
-    const hid_t file = (hid_t)slci_h5_open_beside(path, file_name);
-    const bool is_there = file >= 0;
-    if (is_there) {
+    char why[SLCI_H5_BESIDE_WHY_BYTES];
+    const hid_t file = (hid_t)slci_h5_open_linked(path, file_name, why);
+    const bool is_open = file >= 0;
+    if (is_open) {
         (void)H5Fclose(file);
     }
-    return SLC_FAIL(SLC_ERROR_INPUT, "%s: %s is an external link to %s in the file %s, which %s",
+    return SLC_FAIL(SLC_ERROR_INPUT, "%s: %s is an external link to %s in the file %s, which %s%s",
                     path, name, object, file_name,
-                    is_there ? "has nothing of this name"
-                             : "cannot be opened; put it beside the file of the link");
+                    is_open          ? "has nothing of this name"
+                    : why[0] != '\0' ? "cannot be opened: "
+                                     : "is not there; put it beside the file of the link",
+                    why);
 }
 
 /* SLC_OK where there is no link of this name, and it is missing for no other reason. With the lock. */

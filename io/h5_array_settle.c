@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "core/file.h"
 #include "io/chunk_encode.h"
 #include "io/h5_array_internal.h"
 #include "io/h5_filter_list.h"
+#include "io/h5_index.h"
 #include "io/h5_output.h"
 #include "io/h5_plain_write.h"
 #include "io/outfile.h"
@@ -18,8 +20,8 @@
 /* Large enough that a chunk is one good read of a disk, small enough that many fit a tile. */
 #define USUAL_CHUNK_BYTES ((int64_t)2 << 20)
 
-/* A table of more would take a gibibyte. */
-#define MOST_CHUNKS ((int64_t)1 << 26)
+/* A file of elements that were measured is seldom packed to less than this part of them. */
+#define BEYOND_INPUT 64
 
 bool slci_h5_is_chunked(const slc_h5_array_output *output) {
     return output->layout.rank > 0 && output->chunk[0] > 0;
@@ -32,7 +34,7 @@ bool slc_h5_array_is_filtered(const slc_h5_array_output *output) {
 
 slci_turn slci_h5_output_turn(const slc_h5_array_output *output) {
     const slc_dtype dtype = output->layout.dtype;
-    const bool is_complex = dtype == SLC_C32 || dtype == SLC_C64 || dtype == SLC_C128;
+    const bool is_complex = slc_dtype_is_complex(dtype);
     const int64_t part_bytes = slc_dtype_bytes(dtype) / (is_complex ? 2 : 1);
     return (slci_turn){.part_bytes = part_bytes,
                        .swaps_bytes = output->is_big_endian && part_bytes > 1,
@@ -75,21 +77,19 @@ static slc_status name_origin(const slc_h5_array_output *output, slc_status stat
 /* The chunks of the grid: 1 without chunks. Before anything else is made of them, since the memory for
  * so many is counted in 63 bits. */
 static slc_status count_chunks(const slc_h5_array_output *output, int64_t *out) {
-    const slc_layout *layout = &output->layout;
     int64_t n_chunks = 1;
-    bool fits = true;
     SLC_TRY(check_chunk(output));
-    for (int d = 0; d < layout->rank && slci_h5_is_chunked(output); d++) {
-        const int64_t in_chunks = slc_ceil_div(layout->shape[d], output->chunk[d]);
-        fits = fits && slc_checked_mul(n_chunks, in_chunks, &n_chunks);
-    }
-    if (!fits || n_chunks > MOST_CHUNKS) {
+    const bool fits =
+        !slci_h5_is_chunked(output) ||
+        slci_h5_index_places(output->layout.rank, output->layout.shape, output->chunk, &n_chunks);
+    if (!fits || n_chunks > SLCI_H5_MOST_CHUNKS) {
         return name_origin(
-            output, SLC_FAIL(SLC_ERROR_ARGUMENT,
-                             "%s:%s: it would have %s%lld chunks, at most %lld work; choose larger "
-                             "ones",
-                             output->path, output->dataset, fits ? "" : "more than ",
-                             (long long)(fits ? n_chunks : INT64_MAX), (long long)MOST_CHUNKS));
+            output,
+            SLC_FAIL(SLC_ERROR_ARGUMENT,
+                     "%s:%s: it would have %s%lld chunks, at most %lld work; choose larger "
+                     "ones",
+                     output->path, output->dataset, fits ? "" : "more than ",
+                     (long long)(fits ? n_chunks : INT64_MAX), (long long)SLCI_H5_MOST_CHUNKS));
     }
     *out = n_chunks;
     return SLC_OK;
@@ -217,8 +217,7 @@ static slc_status settle_type(slc_h5_array_output *output) {
 slc_status slc_h5_array_settle(slc_h5_array_output *output) {
     int64_t n_chunks = 0;
     if (output->filter.kind == SLC_H5_FILTER_AS_INPUT) {
-        SLC_TRY(slci_h5_template_filter(output->template_path, output->template_dataset,
-                                        &output->filter));
+        SLC_TRY(slci_h5_template_filter(output, &output->filter));
     }
     if (output->layout.rank == 0) {
         output->filter = (slc_h5_filter){.kind = SLC_H5_FILTER_NONE}; /* nor chunks */
@@ -258,14 +257,25 @@ static slc_status check_expected(const slci_h5_settled *settled) {
                           slc_status_message(), output->template_path, output->template_dataset);
 }
 
+/* Whether so many bytes are far more than the input's file has: then it stores few of the elements that
+ * its shape says, or is packed as only the plainest data are. */
+static bool is_beyond_input(const slc_h5_array_output *output, int64_t bytes) {
+    slci_file_stamp stamp;
+    return output->template_path != NULL && slci_file_stamp_find(output->template_path, &stamp) &&
+           bytes / BEYOND_INPUT > stamp.bytes;
+}
+
 slc_status slc_h5_array_check(const slc_h5_array_output *output) {
     slci_h5_settled settled;
     SLC_TRY(slci_h5_settle(output, &settled));
     SLC_TRY(slc_outfile_check(output->path, output->overwrite, 0)); /* all but the room for it */
     SLC_TRY(slci_h5_template_exclude(output));
-    const slc_status status =
-        slc_outfile_check(output->path, output->overwrite, settled.file_bytes);
-    return status == SLC_OK             ? check_expected(&settled)
-           : status == SLC_ERROR_OUTPUT ? name_origin(output, status)
-                                        : status;
+    slc_status status = slc_outfile_check(output->path, output->overwrite, settled.file_bytes);
+    if (status == SLC_ERROR_OUTPUT && !slc_h5_array_is_filtered(output)) {
+        status = SLC_FAIL(status, "%s; with a --filter it may take less", slc_status_message());
+    }
+    return status == SLC_OK ? check_expected(&settled)
+           : status == SLC_ERROR_OUTPUT && is_beyond_input(output, settled.file_bytes)
+               ? name_origin(output, status)
+               : status;
 }

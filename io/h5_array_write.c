@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "io/chunk_grid.h"
 #include "io/chunk_sink.h"
 #include "io/h5_array.h"
 #include "io/h5_array_internal.h"
@@ -119,11 +120,10 @@ static slc_status sink_write(slc_sink *base, const slc_box *box, const void *src
 static slc_status put_chunk(void *context, int64_t index, const void *stored, int64_t n_stored) {
     h5_array_sink *sink = context;
     hsize_t at[SLC_MAX_RANK] = {0};
-    for (int d = sink->base.layout.rank - 1; d >= 0; d--) {
-        const int64_t chunk = sink->settled.output.chunk[d];
-        const int64_t n = slc_ceil_div(sink->base.layout.shape[d], chunk);
-        at[d] = (hsize_t)(index % n * chunk);
-        index /= n;
+    const slci_chunk_grid grid = slci_chunk_grid_of(&sink->base.layout, sink->settled.output.chunk);
+    const slc_box box = slci_chunk_grid_box(&grid, index);
+    for (int d = 0; d < box.rank; d++) {
+        at[d] = (hsize_t)box.origin[d];
     }
     slci_h5_lock();
     const bool is_ok =
@@ -141,17 +141,19 @@ static int64_t sink_next_unit(slc_sink *base, int axis, int64_t index) {
     return sink->chunks == NULL ? index + 1 : (index / chunk + 1) * chunk;
 }
 
-/* Closes what HDF5 has open; the file's own failure is the status. */
+/* Closes what HDF5 has open, the file even where its dataset fails; the first failure is the status. */
 static slc_status close_locked(h5_array_sink *sink) {
     slc_status status = SLC_OK;
-    if (sink->dataset >= 0) {
-        (void)H5Dclose(sink->dataset);
-        sink->dataset = -1;
+    if (sink->dataset >= 0 && H5Dclose(sink->dataset) < 0) {
+        status = slci_h5_output_fail(sink->output, sink->settled.name);
     }
-    if (sink->output != NULL) {
+    sink->dataset = -1;
+    if (status != SLC_OK) {
+        slci_h5_output_destroy(sink->output);
+    } else if (sink->output != NULL) {
         status = slci_h5_output_close(sink->output);
-        sink->output = NULL;
     }
+    sink->output = NULL;
     return status;
 }
 
@@ -226,8 +228,10 @@ static void sink_destroy(slc_sink *base) {
     slci_chunk_sink_destroy(sink->chunks); /* waits for threads that put chunks */
     slci_h5_plain_destroy(sink->plain);
     slci_h5_lock();
-    const slc_status status = close_locked(sink);
-    (void)status; /* what is thrown away need not be whole */
+    if (sink->dataset >= 0) {
+        (void)H5Dclose(sink->dataset);
+    }
+    slci_h5_output_destroy(sink->output); /* what is thrown away need not be whole */
     slci_h5_unlock();
     slc_outfile_abandon(&sink->file);
     free(sink);

@@ -11,7 +11,8 @@
 #include "io/h5_heap.h"
 #include "io/h5_reason.h"
 
-/* Not an attribute that HDF5's own limit of 64 KiB for small ones would hold, but some are larger. */
+/* HDF5 keeps an attribute of more than 64 KiB apart from its object, so it may have any size; one that
+ * is larger than this is not copied. */
 #define MAX_ATTRIBUTE_BYTES ((size_t)1 << 30)
 
 static bool copy_value(hid_t from, hid_t to, hid_t type, hid_t space) {
@@ -20,7 +21,11 @@ static bool copy_value(hid_t from, hid_t to, hid_t type, hid_t space) {
     if (n == 0) {
         return true;
     }
-    if (n < 0 || element_bytes == 0 || (size_t)n > MAX_ATTRIBUTE_BYTES / element_bytes) {
+    if (n < 0 || element_bytes == 0) {
+        return false;
+    }
+    if ((size_t)n > MAX_ATTRIBUTE_BYTES / element_bytes) {
+        slci_h5_reason_push(from, "it has more than 1 GiB, and no larger one is supported");
         return false;
     }
     void *value = calloc((size_t)n, element_bytes);
@@ -32,7 +37,7 @@ static bool copy_value(hid_t from, hid_t to, hid_t type, hid_t space) {
     const bool is_ok = is_read && H5Awrite(to, type, value) >= 0;
     slci_h5_reason_blame_output(is_ok || !is_read);
     const hid_t reason = slci_h5_reason_keep(is_ok);
-    if (is_read && (H5Tdetect_class(type, H5T_VLEN) > 0 || H5Tis_variable_str(type) > 0)) {
+    if (is_read && slci_h5_is_variable(type)) {
         (void)H5Dvlen_reclaim(type, space, H5P_DEFAULT, value);
     }
     slci_h5_reason_restore(reason);

@@ -55,12 +55,17 @@ static int bits_of(uint64_t number) {
     return number < 2 ? 0 : 63 - __builtin_clzll(number);
 }
 
-static array make_array(slci_h5_blocks *blocks, int64_t address, const slci_h5_entries *entries) {
-    array self = {.blocks = blocks, .address = address, .entries = entries};
+int64_t slci_h5_entry_bytes(const slci_h5_blocks *blocks, const slci_h5_entries *entries) {
     const int64_t size_bytes = 1 + (bits_of((uint64_t)entries->chunk_bytes) + 8) / 8;
-    self.entry_bytes =
-        address_bytes_of(&self) + (entries->are_filtered ? slc_min_i64(size_bytes, 8) + 4 : 0);
-    return self;
+    return (int64_t)blocks->raw->address_bytes +
+           (entries->are_filtered ? slc_min_i64(size_bytes, 8) + 4 : 0);
+}
+
+static array make_array(slci_h5_blocks *blocks, int64_t address, const slci_h5_entries *entries) {
+    return (array){.blocks = blocks,
+                   .address = address,
+                   .entries = entries,
+                   .entry_bytes = slci_h5_entry_bytes(blocks, entries)};
 }
 
 /* A header, which says what its entries are; n bytes. */
@@ -304,7 +309,7 @@ static bool read_growing(array *self, int64_t *index) {
     self->n_super = 1 + self->place_bits - self->smallest_bits;
     self->n_inner = 2 * bits_of((uint64_t)n_least);
     self->place_bytes = ((size_t)self->place_bits + 7) / 8;
-    self->page_entries = INT64_C(1) << page_bits % 64;
+    self->page_entries = INT64_C(1) << slc_min_i64(page_bits, MOST_PAGE_BITS);
     *index = slci_h5_blocks_address(blocks, data + index_at);
     self->n_used = slci_h5_raw_number(data + NUMBERS_AT + IN_USE * lengths, lengths);
     return (data[9] == 1 << self->smallest_bits && n_least == 1 << bits_of((uint64_t)n_least) &&

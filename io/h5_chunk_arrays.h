@@ -21,6 +21,9 @@ typedef struct slci_h5_entries {
     bool are_filtered;   /* and say how many bytes are stored */
 } slci_h5_entries;
 
+/* Bytes of an entry, as of a record of a tree but for its place. */
+int64_t slci_h5_entry_bytes(const slci_h5_blocks *blocks, const slci_h5_entries *entries);
+
 /* All blocks, from the header at an address on. False where one is not what it should be, in
  * blocks->why, or for want of memory. Where the chunks themselves are is not looked at. */
 bool slci_h5_fixed_array_check(slci_h5_blocks *blocks, int64_t address,

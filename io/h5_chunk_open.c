@@ -14,6 +14,7 @@
 #include "io/h5_chunk_worker.h"
 #include "io/h5_chunks.h"
 #include "io/h5_codec.h"
+#include "io/h5_filter_list.h"
 
 /* What is read both ways at one place. */
 #define TEST_BYTES ((int64_t)64 << 10)
@@ -70,29 +71,14 @@ static slc_status open_file(const slci_h5_chunks_request *request, slci_h5_chunk
 
 static slc_status take_filters(hid_t properties, slci_chunk_pipeline *pipeline) {
     char why[SLCI_CHUNK_WHY_BYTES];
-    const int n = H5Pget_nfilters(properties);
-    if (n < 0 || n > SLCI_CHUNK_MAX_FILTERS) {
+    if (!slci_h5_filter_read((slci_h5_id)properties, pipeline)) {
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED, "its filters cannot be read");
+    }
+    const int n = pipeline->n_filters;
+    if (n > SLCI_CHUNK_MAX_FILTERS) {
         return SLC_FAIL(SLC_ERROR_UNSUPPORTED, "it has %d filters, at most %d can be undone", n,
                         SLCI_CHUNK_MAX_FILTERS);
     }
-    for (int k = 0; k < n; k++) {
-        slci_chunk_filter *filter = &pipeline->filter[k];
-        unsigned values[SLCI_CHUNK_FILTER_VALUES] = {0};
-        unsigned flags = 0;
-        unsigned config = 0;
-        size_t n_values = SLCI_CHUNK_FILTER_VALUES;
-        filter->id = (int)H5Pget_filter2(properties, (unsigned)k, &flags, &n_values, values, 0,
-                                         NULL, &config);
-        if (filter->id < 0) {
-            return SLC_FAIL(SLC_ERROR_UNSUPPORTED, "filter %d cannot be read", k);
-        }
-        filter->n_values =
-            (int)(n_values < SLCI_CHUNK_FILTER_VALUES ? n_values : SLCI_CHUNK_FILTER_VALUES);
-        for (int v = 0; v < filter->n_values; v++) {
-            filter->values[v] = values[v];
-        }
-    }
-    pipeline->n_filters = n;
     return n == 0 || slci_chunk_pipeline_check(pipeline, why, sizeof why)
                ? SLC_OK
                : SLC_FAIL(SLC_ERROR_UNSUPPORTED, "%s", why);
@@ -100,11 +86,11 @@ static slc_status take_filters(hid_t properties, slci_chunk_pipeline *pipeline) 
 
 /* Whether the chunk of place `k` is stored as its elements are. */
 static bool is_stored_raw(const slci_h5_chunks *chunks, int64_t k) {
+    int64_t at[SLC_MAX_RANK];
     bool is_edge = false;
-    for (int d = chunks->rank - 1; d >= 0; d--) {
-        const int64_t at = k % chunks->index->grid[d];
-        is_edge = is_edge || (at + 1) * chunks->chunk[d] > chunks->shape[d];
-        k /= chunks->index->grid[d];
+    slci_h5_index_place(chunks->index, k, at);
+    for (int d = 0; d < chunks->rank; d++) {
+        is_edge = is_edge || (at[d] + 1) * chunks->chunk[d] > chunks->shape[d];
     }
     return chunks->pipeline.n_filters == 0 || (is_edge && chunks->has_raw_edges);
 }
@@ -203,8 +189,7 @@ static slc_status open_storage(const slci_h5_chunks_request *request, int64_t fi
                                slci_h5_chunks *chunks) {
     const hid_t properties = H5Dget_create_plist((hid_t)request->dataset);
     if (properties < 0) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: its storage cannot be read",
-                        request->path, request->name);
+        return slci_h5_input_fail(request->path, request->name, "its storage");
     }
     slc_status status = SLC_OK;
     switch (H5Pget_layout(properties)) {

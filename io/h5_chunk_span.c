@@ -197,8 +197,8 @@ slc_status slci_span_copy_box(const slci_span_copy *copy, void *dst, const void 
     return slc_copy_host(dst, &to, src, &from);
 }
 
-/* Rows `begin` to begin + n - 1 of dimension `inner` at a place of the dimensions outside it: read with
- * what lies between, and copied. */
+/* The rows of dimension `inner` that `copy` is of, from `offset` in the file on: read with what lies
+ * between them, and copied. */
 static slc_status read_stretch(const slci_span *span, const int64_t *stride, int inner,
                                const slci_span_copy *copy, int64_t offset, char *dst) {
     int64_t bytes = span->element_bytes;

@@ -1,7 +1,7 @@
 /* The buffers and the decoder of one thread at a time. Internal to io/h5_chunk*.c.
  *
  *     SLC_TRY(slci_chunk_worker_acquire(chunks, &worker));
- *     SLC_TRY_GOTO(done, slci_chunk_worker_decode(worker, place, run, dst));
+ *     SLC_TRY_GOTO(done, slci_chunk_worker_decode(worker, place, mask, more_bytes, &runs));
  * done:
  *     slci_chunk_worker_release(worker);
  */
@@ -25,10 +25,15 @@ struct slci_chunk_worker {
     unsigned char *scratch;          /* [chunk_bytes] when it was first needed */
 };
 
-/* SLC_ERROR_MEMORY. */
+/* One that no thread has, a new one where there is none; release gives it back, for the next who wants
+ * one. Thread-safe, both. SLC_ERROR_MEMORY. */
 SLC_MUST_USE slc_status slci_chunk_worker_acquire(slci_h5_chunks *chunks, slci_chunk_worker **out);
 void slci_chunk_worker_release(slci_chunk_worker *worker);
+
+/* Frees one that is not among those of the chunks. */
 void slci_chunk_worker_destroy(slci_chunk_worker *worker);
+
+/* What one takes at most: its buffers and its decoder. */
 int64_t slci_chunk_worker_bytes(const slci_h5_chunks *chunks);
 
 /* The buffer, whose stored bytes are lost. SLC_ERROR_MEMORY. */

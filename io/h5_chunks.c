@@ -119,9 +119,8 @@ static slc_status copy_part(const walk *w, const visit *v, const void *decoded) 
     return slci_span_copy_box(&copy, v->dst, src);
 }
 
-/* Elements that no chunk stores. A source stride of 0 repeats one element; where elements have a size
- * that no type has, a row of them is made first. */
-static slc_status fill_part(const walk *w, const visit *v) {
+/* Elements that no chunk stores: row after row of the fill value. */
+static void fill_part(const walk *w, const visit *v) {
     const slci_h5_chunks *chunks = w->chunks;
     const int64_t bytes = chunks->element_bytes;
     const int last = chunks->rank - 1;
@@ -143,7 +142,6 @@ static slc_status fill_part(const walk *w, const visit *v) {
             done += n;
         }
     }
-    return SLC_OK;
 }
 
 /* Bytes behind the chunk of place `k` that the next places of this part want too. */
@@ -297,7 +295,8 @@ static slc_status read_chunk(const walk *w, int64_t k) {
     visit v;
     look(w, k, &v);
     if (chunks->index->bytes[v.place] == 0) {
-        return fill_part(w, &v);
+        fill_part(w, &v);
+        return SLC_OK;
     }
     const int n_filters = chunks->pipeline.n_filters;
     const slc_status status = n_filters == 0 || (v.is_edge && chunks->has_raw_edges)

@@ -106,7 +106,7 @@ static size_t decode(call *of, size_t *buffer_bytes, void **buffer) {
     take_block(of);
     const int64_t expected = expected_bytes[of->codec];
     const uint64_t n_out = expected > 0 ? (uint64_t)expected : stated_bytes(of);
-    if (n_out < 1 || n_out > (uint64_t)SLCI_H5_MAX_CHUNK_BYTES) {
+    if (n_out < 1 || n_out > (uint64_t)SLCI_CHUNK_MAX_BYTES) {
         return 0;
     }
     void *out = H5allocate_memory((size_t)n_out, false);
@@ -182,12 +182,11 @@ DECODE_ONLY(slci_h5_bitshuffle_filter, SLCI_H5_BITSHUFFLE)
 DECODE_ONLY(slci_h5_lz4_filter, SLCI_H5_LZ4)
 DECODE_ONLY(slci_h5_blosc_filter, SLCI_H5_BLOSC)
 
-/* A codec that this build lacks would hide a plugin that has it. */
-static bool is_built_in(int filter) {
+bool slci_h5_codec_is_built_in(slci_h5_codec codec) {
     slci_chunk_pipeline any = {.n_filters = 1, .chunk_bytes = 1, .element_bytes = 1};
     char why[SLCI_CHUNK_WHY_BYTES];
-    any.filter[0].id = filter;
-    return filter != SLCI_FILTER_BLOSC || slci_chunk_pipeline_check(&any, why, sizeof why);
+    any.filter[0].id = SLCI_FILTER_BLOSC;
+    return codec != SLCI_H5_BLOSC || slci_chunk_pipeline_check(&any, why, sizeof why);
 }
 
 void slci_h5_codec_register(void) {
@@ -202,7 +201,8 @@ void slci_h5_codec_register(void) {
             .name = codecs[k].name,
             .filter = codecs[k].function,
         };
-        if (is_built_in(codecs[k].filter)) {
+        /* One that this build lacks would hide a plugin that has it. */
+        if (slci_h5_codec_is_built_in((slci_h5_codec)k)) {
             (void)H5Zregister(&description);
         }
     }

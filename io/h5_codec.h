@@ -42,10 +42,10 @@ void slci_h5_codec_expect(const int64_t bytes[SLCI_H5_CODECS]);
  * last slci_h5_codec_expect. */
 bool slci_h5_codec_lacks_memory(void);
 
-/* A chunk of HDF5 is smaller than 4 GiB. */
-#define SLCI_H5_MAX_CHUNK_BYTES SLCI_CHUNK_MAX_BYTES
+/* Whether the library that a codec needs was there when Sluice was built. */
+bool slci_h5_codec_is_built_in(slci_h5_codec codec);
 
-/* Makes HDF5 use all of them in this process. With the lock of io/h5_file.h held. */
+/* Makes HDF5 use all that are built in, in this process. With the lock of io/h5_file.h held. */
 void slci_h5_codec_register(void);
 
 /* HDF5's filter functions (H5Z_func_t) of the codecs. zstd encodes; the others decline every chunk,

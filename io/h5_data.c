@@ -17,27 +17,28 @@
 #define CACHE_SLOTS_MIN 521
 #define CACHE_SLOTS_MAX 1000003
 
-/* With the lock, and the way to it looked at. */
-static slci_h5_kind kind_of(hid_t file, const char *name) {
+/* With the lock, and the way to it looked at. False for want of memory: any other failure is HDF5's
+ * answer where a group on the way is not there. */
+static bool find_kind(hid_t file, const char *name, slci_h5_kind *out) {
     H5O_info_t info = {.type = H5O_TYPE_UNKNOWN};
+    *out = SLCI_H5_ABSENT;
     if (H5Lexists(file, name, H5P_DEFAULT) <= 0 ||
         H5Oexists_by_name(file, name, H5P_DEFAULT) <= 0) {
-        return SLCI_H5_ABSENT;
+        return !slci_h5_lacks_memory();
     }
     const bool is_known = H5Oget_info_by_name2(file, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0;
-    return is_known && info.type == H5O_TYPE_GROUP     ? SLCI_H5_GROUP
+    *out = is_known && info.type == H5O_TYPE_GROUP     ? SLCI_H5_GROUP
            : is_known && info.type == H5O_TYPE_DATASET ? SLCI_H5_DATASET
                                                        : SLCI_H5_OTHER;
+    return is_known || !slci_h5_lacks_memory();
 }
 
 slc_status slci_h5_find(slci_h5_id file, const char *path, const char *name, slci_h5_kind *out) {
     slci_h5_kind kind = SLCI_H5_ABSENT;
     slci_h5_lock();
-    const bool is_sound = slci_h5_object_check_way((hid_t)file, name);
-    const slc_status status = is_sound ? SLC_OK : slci_h5_header_fail(path, name);
-    if (is_sound) {
-        kind = kind_of((hid_t)file, name);
-    }
+    const bool is_found =
+        slci_h5_object_check_way((hid_t)file, name) && find_kind((hid_t)file, name, &kind);
+    const slc_status status = is_found ? SLC_OK : slci_h5_header_fail(path, name);
     slci_h5_unlock();
     SLC_TRY(status);
     *out = kind;
@@ -52,8 +53,7 @@ static slc_status read_shape(slci_h5_dataset *dataset) {
     slc_status status = SLC_OK;
     int64_t count = dataset->type.bytes;
     if (rank < 0 || H5Sget_simple_extent_dims(space, shape, limits) < 0) {
-        status = SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: the shape cannot be read",
-                          dataset->path, dataset->name);
+        status = slci_h5_input_fail(dataset->path, dataset->name, "its shape");
     } else if (rank > SLC_MAX_RANK) {
         status = SLC_FAIL(SLC_ERROR_UNSUPPORTED,
                           "%s: dataset %s has %d dimensions, at most %d are supported",
@@ -83,10 +83,7 @@ static slc_status read_shape(slci_h5_dataset *dataset) {
 static slc_status open_id(slci_h5_id file, slci_h5_dataset *dataset, hid_t access) {
     const hid_t id = H5Dopen2((hid_t)file, dataset->name, access);
     if (id < 0) {
-        char text[256];
-        slci_h5_error_text(text, sizeof text);
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s cannot be opened: %s", dataset->path,
-                        dataset->name, text);
+        return slci_h5_input_fail(dataset->path, dataset->name, "its header");
     }
     dataset->id = (slci_h5_id)id;
     return SLC_OK;
@@ -98,8 +95,7 @@ static slc_status open_locked(slci_h5_id file, slci_h5_dataset *dataset) {
     const hid_t id = (hid_t)dataset->id;
     const hid_t type = H5Dget_type(id);
     if (type < 0) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: its type cannot be read", dataset->path,
-                        dataset->name);
+        return slci_h5_input_fail(dataset->path, dataset->name, "its type");
     }
     dataset->type_id = (slci_h5_id)type;
     slci_h5_type_describe(dataset->type_id, &dataset->type, &dataset->type_class,
@@ -107,8 +103,7 @@ static slc_status open_locked(slci_h5_id file, slci_h5_dataset *dataset) {
     SLC_TRY(read_shape(dataset));
     const hid_t properties = H5Dget_create_plist(id);
     if (properties < 0) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: its storage cannot be read",
-                        dataset->path, dataset->name);
+        return slci_h5_input_fail(dataset->path, dataset->name, "its storage");
     }
     const slc_status status = slci_h5_check_storage(dataset, (slci_h5_id)properties);
     (void)H5Pclose(properties);
@@ -323,8 +318,7 @@ static slc_status read_locked(const slci_h5_dataset *dataset, const int64_t *ori
         memory_space = H5Screate_simple(dataset->rank, count, NULL);
         if (file_space < 0 || memory_space < 0 ||
             H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, NULL, count, NULL) < 0) {
-            status = SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: cannot select a box of it",
-                              dataset->path, dataset->name);
+            status = slci_h5_input_fail(dataset->path, dataset->name, "a box of it");
         }
     }
     slci_h5_codec_expect(dataset->codec_bytes);
@@ -376,8 +370,10 @@ slc_status slci_h5_dataset_read(const slci_h5_dataset *dataset, const int64_t *o
 /* How many chunks HDF5 fetches for a box, and how many bytes are stored for them. A row of chunks that
  * the box before ended in is not fetched again where the cache keeps it. Without chunks the box's own
  * bytes and 0 chunks; without a filter its own bytes, since then only they are read. */
-static void count_by_library(slci_h5_dataset *dataset, const int64_t *origin, const int64_t *extent,
+static void count_by_library(slci_h5_dataset *dataset, const slci_h5_part *part,
                              slci_h5_chunk_counts *counts) {
+    const int64_t *origin = part->origin;
+    const int64_t *extent = part->extent;
     int64_t bytes = dataset->type.bytes;
     for (int d = 0; d < dataset->rank; d++) {
         bytes *= extent[d];
@@ -394,7 +390,7 @@ static void count_by_library(slci_h5_dataset *dataset, const int64_t *origin, co
     }
     slci_h5_lock();
     /* Only the first row of chunks can still be there from the read before; others push it out. */
-    const bool has_first = dataset->keeps_row && first + 1 == dataset->kept_row;
+    const bool has_first = part->keeps_row && first + 1 == dataset->kept_row;
     for (int d = 0; d >= 0;) {
         hsize_t stored = 0;
         if (!has_first || (int64_t)at[0] / dataset->chunk[0] != first) {
@@ -432,7 +428,7 @@ slc_status slci_h5_dataset_read_part(slci_h5_dataset *dataset, const slci_h5_par
                                        .n_parts = part->n_parts};
         SLC_TRY(slci_h5_chunks_read(dataset->chunks, &box, &counts));
     } else if (part->part == 0) { /* HDF5's lock makes parts useless */
-        count_by_library(dataset, part->origin, part->extent, &counts);
+        count_by_library(dataset, part, &counts);
         SLC_TRY(read_by_library(dataset, part->origin, part->extent, part->raw));
     }
     if (counters == NULL) {

@@ -52,7 +52,6 @@ typedef struct slci_h5_dataset {
     struct slci_h5_chunks *chunks;       /* NULL: HDF5 reads; owned */
     slci_turn turn;                      /* from the file's elements to those of type_id */
     char why[SLCI_H5_WHY_BYTES];         /* HDF5 reads, in one clause; "" where it does not */
-    bool keeps_row;                      /* the library's cache holds a row of chunks, decoded */
     int64_t kept_row; /* the last row of chunks that was read, plus 1; 0: none. With the lock */
 } slci_h5_dataset;
 
@@ -68,8 +67,9 @@ typedef enum slci_h5_kind {
 SLC_MUST_USE slc_status slci_h5_find(slci_h5_id file, const char *path, const char *name,
                                      slci_h5_kind *out);
 
-/* SLC_ERROR_INPUT: absent, or not a dataset; SLC_ERROR_UNSUPPORTED: filter, virtual source, rank.
- * `out` is closed with slci_h5_dataset_close, which takes a struct of zeros too. */
+/* Takes the lock. `path` is kept until the dataset is closed. SLC_ERROR_INPUT: absent, not a dataset,
+ * or damaged; SLC_ERROR_UNSUPPORTED: filter, virtual source, rank; SLC_ERROR_MEMORY. `out` is closed
+ * with slci_h5_dataset_close, which takes the lock, and a struct of zeros too. */
 SLC_MUST_USE slc_status slci_h5_dataset_open(slci_h5_id file, const char *path, const char *name,
                                              slci_h5_dataset *out);
 void slci_h5_dataset_close(slci_h5_dataset *dataset);
@@ -83,7 +83,8 @@ slci_h5_path slci_h5_dataset_path(const slci_h5_dataset *dataset);
 const char *slci_h5_path_name(slci_h5_path path); /* "library", "chunks", "contiguous" */
 
 /* Room for decoded chunks that boxes ended in: of filtered datasets only, the others are faster
- * without. While nobody reads. */
+ * without. While nobody reads. Where HDF5 reads, it opens the dataset anew: `id` is another one then, 0
+ * on failure. Takes the lock. SLC_ERROR_MEMORY; SLC_ERROR_INPUT where it cannot be opened again. */
 SLC_MUST_USE slc_status slci_h5_dataset_set_cache(slci_h5_id file, slci_h5_dataset *dataset,
                                                   int64_t bytes);
 
@@ -104,6 +105,7 @@ typedef struct slci_h5_part {
     const int64_t *origin, *extent; /* [rank], of the whole box */
     void *raw;                      /* likewise */
     int part, n_parts;              /* 0 of 1: all of it */
+    bool keeps_row;                 /* HDF5's cache may hold the row of chunks read last, decoded */
 } slci_h5_part;
 SLC_MUST_USE slc_status slci_h5_dataset_read_part(slci_h5_dataset *dataset,
                                                   const slci_h5_part *part,

@@ -19,7 +19,11 @@
  * row after; those of rows past the largest direct block are indirect ones. */
 #include "io/h5_dense.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "core/checked.h"
 
 /* Signature, version, and kind or filler. */
 #define HEAD_BYTES 6
@@ -78,7 +82,7 @@ static bool measure(tree2 *tree) {
     return true;
 }
 
-static bool read_tree(tree2 *tree, int64_t address) {
+static bool read_tree(tree2 *tree, int64_t address, const slci_h5_tree2_form *form) {
     const size_t address_bytes = tree->blocks->raw->address_bytes;
     const size_t n = 4 + 1 + 1 + 4 + 2 + 2 + 2 + address_bytes + 2 +
                      tree->blocks->raw->length_bytes + SLCI_H5_SUM_BYTES;
@@ -91,6 +95,14 @@ static bool read_tree(tree2 *tree, int64_t address) {
     tree->node_bytes = slci_h5_raw_number(data + 6, 4);
     tree->record_bytes = slci_h5_raw_number(data + 10, 2);
     tree->depth = (int)slci_h5_raw_number(data + 12, 2);
+    if (tree->kind != form->kind || tree->record_bytes != form->record_bytes) {
+        char words[SLCI_H5_BLOCKS_WHY_BYTES / 2];
+        (void)snprintf(words, sizeof words,
+                       "a tree of kind %d with records of %" PRId64 " bytes, expected kind %d with "
+                       "%" PRId64,
+                       tree->kind, tree->record_bytes, form->kind, form->record_bytes);
+        return slci_h5_blocks_fail(tree->blocks, address, words);
+    }
     if (data[4] != 0 || tree->record_bytes < 1 || tree->depth >= MOST_LEVELS || !measure(tree)) {
         return slci_h5_blocks_fail(tree->blocks, address, impossible);
     }
@@ -132,10 +144,10 @@ static bool look_at_node(const tree2 *tree, const slci_h5_block *node) {
     return true;
 }
 
-bool slci_h5_tree2_check(slci_h5_blocks *blocks, int64_t address) {
+bool slci_h5_tree2_check(slci_h5_blocks *blocks, int64_t address, const slci_h5_tree2_form *form) {
     tree2 tree = {.blocks = blocks};
     slci_h5_blocks_clear(blocks);
-    bool is_sound = read_tree(&tree, address);
+    bool is_sound = read_tree(&tree, address, form);
     for (int64_t k = 0; k < blocks->n && is_sound; k++) {
         const slci_h5_block node = blocks->list[k]; /* the list moves when it grows */
         is_sound = look_at_node(&tree, &node);
@@ -152,6 +164,7 @@ typedef struct heap2 {
     slci_h5_blocks *blocks;
     int64_t address;
     bool is_filtered, has_sums;
+    int64_t id_bytes; /* of what stands for an object */
     int64_t width;
     int first_bits, most_bits,
         offset_bits; /* sizes of direct blocks, and of all, are powers of 2 */
@@ -252,6 +265,7 @@ static bool read_heap(heap2 *heap, int64_t *huge_tree) {
     const unsigned char *data = blocks->data;
     const int64_t rows = slci_h5_raw_number(data + at.rows, 2);
     heap->has_sums = (data[9] & 2) != 0;
+    heap->id_bytes = slci_h5_raw_number(data + 5, 2);
     heap->width = slci_h5_raw_number(data + at.width, 2);
     heap->first_bits = bits_of(slci_h5_raw_number(data + at.first, lengths));
     heap->most_bits = bits_of(slci_h5_raw_number(data + at.most, lengths));
@@ -334,6 +348,22 @@ static bool look_at_indirect(const heap2 *heap, const slci_h5_block *block) {
     return true;
 }
 
+/* An object that is too large for the blocks: address (O) │ bytes (L) │ with filters a mask (4) and
+ * the bytes once they are undone (L). Where that is more than an id has room for, beside a byte of
+ * flags, the id is a number, and stands in the record too (L). */
+static slci_h5_tree2_form huge_form(const heap2 *heap) {
+    const int64_t lengths = (int64_t)heap->blocks->raw->length_bytes;
+    const int64_t bytes =
+        (int64_t)heap->blocks->raw->address_bytes + lengths + (heap->is_filtered ? 4 + lengths : 0);
+    return bytes <= heap->id_bytes - 1
+               ? (slci_h5_tree2_form){heap->is_filtered ? SLCI_H5_TREE_HUGE_DIRECT_FILTERED
+                                                        : SLCI_H5_TREE_HUGE_DIRECT,
+                                      bytes}
+               : (slci_h5_tree2_form){heap->is_filtered ? SLCI_H5_TREE_HUGE_INDIRECT_FILTERED
+                                                        : SLCI_H5_TREE_HUGE_INDIRECT,
+                                      bytes + lengths};
+}
+
 bool slci_h5_fractal_heap_check(slci_h5_blocks *blocks, int64_t address) {
     heap2 heap = {.blocks = blocks, .address = address};
     int64_t huge_tree = -1;
@@ -345,16 +375,21 @@ bool slci_h5_fractal_heap_check(slci_h5_blocks *blocks, int64_t address) {
             block.level > 0 ? look_at_indirect(&heap, &block) : look_at_direct(&heap, &block);
     }
     is_sound = is_sound && slci_h5_blocks_are_apart(blocks);
-    return is_sound && (huge_tree < 0 || slci_h5_tree2_check(blocks, huge_tree));
+    const slci_h5_tree2_form huge = huge_form(&heap);
+    return is_sound && (huge_tree < 0 || slci_h5_tree2_check(blocks, huge_tree, &huge));
 }
 
 /* ---- shared parts of headers ------------------------------------------------------------------ */
 
-/* A list of few is left to HDF5. */
+/* A list of few is left to HDF5. A record is where the part is (1) │ a hash (4) │ of one in the heap:
+ * how many share it (4), id (8); of one in a header: four bytes, address. */
 static bool look_at_table(slci_h5_blocks *blocks, int kind, int64_t index, int64_t heap) {
-    enum { TREE = 1 };
+    enum { TREE = 1, HEAD = 5, IN_HEAP = 4 + 8, IN_HEADER = 4 };
+    const int64_t place_bytes =
+        slc_max_i64(IN_HEAP, IN_HEADER + (int64_t)blocks->raw->address_bytes);
+    const slci_h5_tree2_form form = {SLCI_H5_TREE_SHARED, HEAD + place_bytes};
     return (heap < 0 || slci_h5_fractal_heap_check(blocks, heap)) &&
-           (index < 0 || kind != TREE || slci_h5_tree2_check(blocks, index));
+           (index < 0 || kind != TREE || slci_h5_tree2_check(blocks, index, &form));
 }
 
 bool slci_h5_shared_tables_check(slci_h5_blocks *blocks, int64_t address, int n) {

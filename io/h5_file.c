@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/file.h"
 #include "io/h5_codec.h"
@@ -139,42 +138,25 @@ static slc_status refuse(const char *path, const char *text) {
     return SLC_FAIL(SLC_ERROR_INPUT, "%s: cannot be opened as HDF5: %s", path, text);
 }
 
-/* In the folder of `path`; NULL: from here. */
-static hid_t open_in_folder_of(const char *path, const char *name) {
-    char found[SLC_PATH_BYTES];
-    const char *slash = path == NULL ? NULL : strrchr(path, '/');
-    const int folder = slash == NULL ? 0 : (int)(slash - path) + 1;
-    const int n = snprintf(found, sizeof found, "%.*s%s", folder, folder > 0 ? path : "", name);
-    return n >= (int)sizeof found || access(found, R_OK) != 0
-               ? -1
-               : H5Fopen(found, H5F_ACC_RDONLY, H5P_DEFAULT);
-}
-
-/* The places where HDF5 looks, in its order: an absolute name that leads nowhere any more counts by its
- * last part, as in files that were moved together. */
-slci_h5_id slci_h5_open_beside(const char *path, const char *name) {
-    hid_t file = name[0] == '/' ? open_in_folder_of(NULL, name) : -1;
-    const char *rest = name[0] == '/' ? strrchr(name, '/') + 1 : name;
-    if (file < 0) {
-        file = open_in_folder_of(path, rest);
-    }
-    if (file < 0) {
-        file = open_in_folder_of(NULL, rest);
-    }
-    if (file < 0) {
-        char *real = realpath(path, NULL);
-        file = real == NULL ? -1 : open_in_folder_of(real, rest);
-        free(real);
-    }
-    return (slci_h5_id)file;
-}
-
 slc_status slci_h5_header_fail(const char *path, const char *name) {
     char text[SLCI_H5_REASON_BYTES];
     const bool lacks_memory = slci_h5_lacks_memory();
     slci_h5_error_text(text, sizeof text);
     return lacks_memory ? SLC_FAIL(SLC_ERROR_MEMORY, "%s: %s: no memory to open it", path, name)
                         : SLC_FAIL(SLC_ERROR_INPUT, "%s", text);
+}
+
+slc_status slci_h5_input_fail(const char *path, const char *name, const char *what) {
+    char text[256];
+    const bool lacks_memory = slci_h5_lacks_memory();
+    slci_h5_error_text(text, sizeof text);
+    return lacks_memory
+               ? SLC_FAIL(SLC_ERROR_MEMORY, "%s: dataset %s: no memory to read %s", path, name,
+                          what)
+               : SLC_FAIL(
+                     SLC_ERROR_INPUT,
+                     "%s: dataset %s: %s cannot be read (%s): damaged data; copy the file again",
+                     path, name, what, text[0] != '\0' ? text : "no reason given");
 }
 
 slc_status slci_h5_check_header(slci_h5_id file, const char *path, const char *name) {
@@ -187,17 +169,22 @@ static bool is_lock_unsupported(const char *text) {
            number == ERRNO_NFS_NOT_SUPPORTED;
 }
 
+slci_h5_id slci_h5_open_any(const char *path, char *text, size_t capacity, bool *is_unlocked) {
+    hid_t file = open_with(path, true, text, capacity);
+    *is_unlocked = file < 0 && is_lock_unsupported(text);
+    if (*is_unlocked) {
+        file = open_with(path, false, text, capacity);
+    }
+    return (slci_h5_id)file;
+}
+
 slc_status slci_h5_open(const char *path, slc_log *log, slci_h5_id *out) {
     slci_file_stamp stamp;
     SLC_TRY(slci_file_stamp_get(path, &stamp));
     char text[512] = "";
     bool is_unlocked = false;
     slci_h5_lock();
-    hid_t file = open_with(path, true, text, sizeof text);
-    if (file < 0 && is_lock_unsupported(text)) {
-        file = open_with(path, false, text, sizeof text);
-        is_unlocked = file >= 0;
-    }
+    const hid_t file = (hid_t)slci_h5_open_any(path, text, sizeof text, &is_unlocked);
     const slc_status status = file < 0 ? SLC_OK : slci_h5_check_header((slci_h5_id)file, path, "/");
     if (status != SLC_OK) {
         (void)H5Fclose(file);

@@ -45,10 +45,9 @@ bool slci_h5_lacks_memory(void);
 SLC_MUST_USE slc_status slci_h5_open(const char *path, slc_log *log, slci_h5_id *out);
 void slci_h5_close(slci_h5_id file);
 
-/* With the lock: a file that another one, at `path`, names, for reading, where HDF5 would find it:
- * beside it, where the name leads from here, or beside what `path` is a link to. Negative where there
- * is none. */
-slci_h5_id slci_h5_open_beside(const char *path, const char *name);
+/* With the lock: the same without a look at what it holds. Negative where it cannot be opened, and
+ * `text` says why; so it does where the file system has no locks, and *is_unlocked is true. */
+slci_h5_id slci_h5_open_any(const char *path, char *text, size_t capacity, bool *is_unlocked);
 
 /* With the lock: whether HDF5 may open an object of a file (io/h5_object_check.h); the path is for
  * messages. SLC_ERROR_INPUT, SLC_ERROR_MEMORY. */
@@ -56,6 +55,10 @@ SLC_MUST_USE slc_status slci_h5_check_header(slci_h5_id file, const char *path, 
 
 /* With the lock: the status of a look of io/h5_object_check.h that has just failed. */
 SLC_MUST_USE slc_status slci_h5_header_fail(const char *path, const char *name);
+
+/* With the lock: the status of a call of HDF5 that has just failed to read `what` of a dataset, "its
+ * shape": SLC_ERROR_MEMORY where HDF5 lacks it, else SLC_ERROR_INPUT with its reason. */
+SLC_MUST_USE slc_status slci_h5_input_fail(const char *path, const char *name, const char *what);
 
 /* Whether the file starts like HDF5 (at any place where HDF5 may start). Takes the lock. */
 bool slci_h5_is_hdf5(const char *path);

@@ -2,6 +2,7 @@
  * values that h5py and the plugins store with each filter. */
 #include "io/h5_filter_list.h"
 
+#include <hdf5.h>
 #include <string.h>
 
 /* The versions of bitshuffle that brought LZ4 and zstd. */
@@ -19,7 +20,9 @@ static void add(slci_chunk_pipeline *pipeline, int id, int n_values, const uint3
 static void add_bitshuffle(slci_chunk_pipeline *pipeline, uint32_t mode, uint32_t level) {
     const uint32_t values[] = {
         BITSHUFFLE_MAJOR, BITSHUFFLE_MINOR, (uint32_t)pipeline->element_bytes, 0, mode, level};
-    add(pipeline, SLCI_FILTER_BITSHUFFLE, mode == SLCI_BITSHUFFLE_ZSTD ? 6 : 5, values);
+    const bool has_level = mode == SLCI_BITSHUFFLE_ZSTD;
+    add(pipeline, SLCI_FILTER_BITSHUFFLE,
+        1 + (has_level ? SLCI_BITSHUFFLE_LEVEL : SLCI_BITSHUFFLE_MODE), values);
 }
 
 void slci_h5_filter_pipeline(const slc_h5_filter *filter, int64_t chunk_bytes,
@@ -51,6 +54,25 @@ void slci_h5_filter_pipeline(const slc_h5_filter *filter, int64_t chunk_bytes,
     if (filter->has_checksum) {
         add(out, SLCI_FILTER_FLETCHER32, 0, NULL);
     }
+}
+
+bool slci_h5_filter_read(slci_h5_id list, slci_chunk_pipeline *pipeline) {
+    const int n = H5Pget_nfilters((hid_t)list);
+    bool is_ok = n >= 0;
+    for (int k = 0; k < n && k < SLCI_CHUNK_MAX_FILTERS && is_ok; k++) {
+        slci_chunk_filter filter = {0};
+        unsigned flags = 0;
+        unsigned config = 0;
+        size_t n_values = SLCI_CHUNK_FILTER_VALUES;
+        filter.id = (int)H5Pget_filter2((hid_t)list, (unsigned)k, &flags, &n_values, filter.values,
+                                        0, NULL, &config);
+        filter.n_values =
+            (int)(n_values < SLCI_CHUNK_FILTER_VALUES ? n_values : SLCI_CHUNK_FILTER_VALUES);
+        pipeline->filter[k] = filter;
+        is_ok = filter.id >= 0;
+    }
+    pipeline->n_filters = is_ok ? n : 0;
+    return is_ok;
 }
 
 void slci_h5_filter_of_pipeline(const slci_chunk_pipeline *pipeline, slc_h5_filter *out) {

@@ -374,7 +374,7 @@ static bool finish(const heap_check *check, hid_t object) {
     if (check->why == no_memory) {
         slci_h5_reason_push_no_memory(no_memory);
     } else if (check->why == no_file) {
-        slci_h5_reason_push_out_of_reach(object, no_file);
+        slci_h5_reason_push_out_of_reach(object, no_file, check->raw.why);
     } else if (check->why != NULL) {
         slci_h5_reason_push(object, check->why);
     }

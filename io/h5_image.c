@@ -8,6 +8,7 @@
 #include <hdf5.h>
 #include <string.h>
 
+#include "io/h5_array_internal.h"
 #include "io/h5_file.h"
 #include "io/h5_output.h"
 #include "io/image_formats.h"
@@ -23,18 +24,9 @@ static int64_t h5_bytes(const slc_image_meta *meta) {
     return slci_image_pixels(meta) * 8 * meta->n_parts + 32768; /* attributes and headers */
 }
 
-/* The type of a pixel in a file (little-endian) or in memory. The caller closes it. */
-static hid_t pixel_type(hid_t real_type, int n_parts) {
-    if (n_parts == 1) {
-        return H5Tcopy(real_type);
-    }
-    const hid_t type = H5Tcreate(H5T_COMPOUND, 16);
-    if (type >= 0 &&
-        (H5Tinsert(type, "r", 0, real_type) < 0 || H5Tinsert(type, "i", 8, real_type) < 0)) {
-        (void)H5Tclose(type);
-        return -1;
-    }
-    return type;
+/* The type of a pixel, in memory too. The caller closes it. */
+static hid_t pixel_type(int n_parts) {
+    return (hid_t)slci_h5_array_file_type(n_parts == 1 ? SLC_F64 : SLC_C128, false);
 }
 
 static bool write_attribute(hid_t object, const char *name, hid_t file_type, hid_t memory_type,
@@ -121,7 +113,7 @@ static hid_t create_dataset(hid_t file, const slc_image_meta *meta) {
                               (hsize_t)meta->nx};
     const int skipped = n_stokes > 1 ? 0 : meta->n_planes > 1 ? 1 : 2;
     const hid_t space = H5Screate_simple(4 - skipped, shape + skipped, NULL);
-    const hid_t type = pixel_type(H5T_IEEE_F64LE, meta->n_parts);
+    const hid_t type = pixel_type(meta->n_parts);
     const hid_t list = slci_h5_plist(H5P_DATASET_CREATE);
     hid_t dataset = -1;
     if (space >= 0 && type >= 0 && list >= 0 && H5Pset_layout(list, H5D_CONTIGUOUS) >= 0 &&
@@ -145,13 +137,15 @@ static slc_status write_image(const slci_h5_output *output, const slc_image_meta
     if (!write_attributes(dataset, meta)) {
         status = slci_h5_output_fail(output, "the attributes of /image");
     } else {
-        const hid_t type = pixel_type(H5T_NATIVE_DOUBLE, meta->n_parts);
+        const hid_t type = pixel_type(meta->n_parts);
         if (H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, image) < 0) {
             status = slci_h5_output_fail(output, "dataset /image");
         }
         (void)H5Tclose(type);
     }
-    (void)H5Dclose(dataset);
+    if (H5Dclose(dataset) < 0 && status == SLC_OK) {
+        status = slci_h5_output_fail(output, "dataset /image");
+    }
     return status;
 }
 

@@ -9,14 +9,10 @@
 
 #include "core/checked.h"
 
-/* A table of more is not made: it would take a gibibyte, mostly of chunks that are not stored. */
-#define MAX_CHUNKS ((int64_t)1 << 26)
-
 /* What one chunk takes in the three tables. */
 #define ENTRY_BYTES ((int64_t)(sizeof(uint64_t) + 2 * sizeof(uint32_t)))
 
-/* The number of places in the grid; false where it does not fit int64_t. */
-static bool count_chunks(int rank, const int64_t *shape, const int64_t *chunk, int64_t *out) {
+bool slci_h5_index_places(int rank, const int64_t *shape, const int64_t *chunk, int64_t *out) {
     int64_t n = 1;
     for (int d = 0; d < rank; d++) {
         if (!slc_checked_mul(n, slc_ceil_div(shape[d], chunk[d]), &n)) {
@@ -30,7 +26,7 @@ static bool count_chunks(int rank, const int64_t *shape, const int64_t *chunk, i
 int64_t slci_h5_index_bytes(int rank, const int64_t *shape, const int64_t *chunk) {
     int64_t n;
     int64_t bytes;
-    return count_chunks(rank, shape, chunk, &n) && slc_checked_mul(n, ENTRY_BYTES, &bytes)
+    return slci_h5_index_places(rank, shape, chunk, &n) && slc_checked_mul(n, ENTRY_BYTES, &bytes)
                ? bytes + (int64_t)sizeof(slci_h5_index)
                : INT64_MAX;
 }
@@ -50,6 +46,13 @@ int64_t slci_h5_index_find(const slci_h5_index *index, const int64_t *at) {
         place = place * index->grid[d] + at[d];
     }
     return place;
+}
+
+void slci_h5_index_place(const slci_h5_index *index, int64_t k, int64_t *at) {
+    for (int d = index->rank - 1; d >= 0; d--) {
+        at[d] = k % index->grid[d];
+        k /= index->grid[d];
+    }
 }
 
 slc_status slci_h5_index_enter(const slci_h5_index_request *request, slci_h5_index *index,
@@ -129,9 +132,10 @@ static slc_status fill(const slci_h5_index_request *request, slci_h5_index *inde
 
 static slc_status make(const slci_h5_index_request *request, slci_h5_index *index) {
     index->rank = request->rank;
-    if (!count_chunks(request->rank, request->shape, request->chunk, &index->n_chunks) ||
-        index->n_chunks > MAX_CHUNKS) {
-        return SLC_FAIL(SLC_ERROR_UNSUPPORTED, "it has more than %" PRId64 " chunks", MAX_CHUNKS);
+    if (!slci_h5_index_places(request->rank, request->shape, request->chunk, &index->n_chunks) ||
+        index->n_chunks > SLCI_H5_MOST_CHUNKS) {
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED, "it has more than %" PRId64 " chunks",
+                        SLCI_H5_MOST_CHUNKS);
     }
     for (int d = 0; d < request->rank; d++) {
         index->grid[d] = slc_ceil_div(request->shape[d], request->chunk[d]);

@@ -20,6 +20,9 @@
 extern "C" {
 #endif
 
+/* A table of more chunks is not made: it would take a gibibyte, mostly of chunks that are not there. */
+#define SLCI_H5_MOST_CHUNKS ((int64_t)1 << 26)
+
 typedef struct slci_h5_index {
     int rank;
     int64_t grid[SLC_MAX_RANK]; /* chunks along each dimension */
@@ -51,11 +54,17 @@ SLC_MUST_USE slc_status slci_h5_index_create(const slci_h5_index_request *reques
                                              slci_h5_index **out);
 void slci_h5_index_destroy(slci_h5_index *index); /* takes NULL */
 
+/* The chunks of a grid; false where their number does not fit int64_t. */
+bool slci_h5_index_places(int rank, const int64_t *shape, const int64_t *chunk, int64_t *out);
+
 /* Bytes of memory that the index of so many chunks takes; INT64_MAX where that has no end. */
 int64_t slci_h5_index_bytes(int rank, const int64_t *shape, const int64_t *chunk);
 
 /* The entry of the chunk at place `at` [rank] of the grid. */
 int64_t slci_h5_index_find(const slci_h5_index *index, const int64_t *at);
+
+/* The other way: the place [rank] of entry `k`. */
+void slci_h5_index_place(const slci_h5_index *index, int64_t k, int64_t *at);
 
 /* Internal to io/h5_index*.c: fills in the entries of the stored chunks, the others are zero, with
  * the lock held. n_named: how many HDF5's own index names. */

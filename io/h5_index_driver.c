@@ -141,13 +141,14 @@ static const H5FD_class_t driver = {
  * look up both fail; who counts the chunks knows which it was. */
 static bool look_up(const slci_h5_index_request *request, const slci_h5_index *index, int64_t k,
                     listener *ear, slci_h5_index_entry *out) {
+    int64_t at[SLC_MAX_RANK];
     hsize_t element[SLC_MAX_RANK] = {0};
     char nothing[64];
-    for (int d = request->rank - 1; d >= 0; d--) {
-        element[d] = (hsize_t)(k % index->grid[d] * request->chunk[d]);
-        k /= index->grid[d];
-    }
     uint32_t mask = 0;
+    slci_h5_index_place(index, k, at);
+    for (int d = 0; d < request->rank; d++) {
+        element[d] = (hsize_t)(at[d] * request->chunk[d]);
+    }
     ear->n_reads = 0;
     ear->is_listening = true;
     const herr_t result = H5Dread_chunk(ear->dataset, H5P_DEFAULT, element, &mask, nothing);
@@ -264,11 +265,20 @@ static hid_t open_again(const slci_h5_index_request *request, listener *ear) {
     return file;
 }
 
+/* The same dataset in it, by its place: a name may lead through a link to another file and back, and
+ * another file is none that the driver has. */
+static hid_t open_dataset(const slci_h5_index_request *request, hid_t file) {
+    H5O_info_t info;
+    return H5Oget_info2((hid_t)request->dataset, &info, H5O_INFO_BASIC) < 0
+               ? -1
+               : H5Oopen_by_addr(file, info.addr);
+}
+
 slc_status slci_h5_index_fill(const slci_h5_index_request *request, slci_h5_index *index,
                               int64_t *n_named) {
     listener ear = {.descriptor = request->descriptor, .file_bytes = request->file_bytes};
     ear.file = open_again(request, &ear);
-    ear.dataset = ear.file < 0 ? -1 : H5Dopen2(ear.file, request->name, H5P_DEFAULT);
+    ear.dataset = ear.file < 0 ? -1 : open_dataset(request, ear.file);
     slc_status status = SLC_OK;
     if (ear.dataset < 0 && ear.lacks_memory) {
         status = SLC_FAIL(SLC_ERROR_MEMORY, "%s: dataset %s: no memory to look its chunks up",
@@ -282,7 +292,7 @@ slc_status slci_h5_index_fill(const slci_h5_index_request *request, slci_h5_inde
         status = find_all(request, index, &ear, n_named);
     }
     if (ear.dataset >= 0) {
-        (void)H5Dclose(ear.dataset);
+        (void)H5Oclose(ear.dataset);
     }
     if (ear.file >= 0) {
         (void)H5Fclose(ear.file);

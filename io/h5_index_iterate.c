@@ -1,11 +1,11 @@
 /* Lists the chunks with the call that HDF5 1.10.10, 1.12.3, 1.14 and later have for it. */
-#include <errno.h>
 #include <hdf5.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "core/checked.h"
+#include "core/file.h"
 #include "io/h5_index.h"
 
 typedef struct walk {
@@ -61,28 +61,25 @@ static slc_status get_user_block(const slci_h5_index_request *request, int64_t *
 static bool is_at(const slci_h5_index_request *request, const unsigned char *bytes, int64_t n,
                   int64_t offset) {
     unsigned char piece[4096];
-    for (int64_t done = 0; done < n;) {
-        const int64_t left = n - done < (int64_t)sizeof piece ? n - done : (int64_t)sizeof piece;
-        const ssize_t got = pread(request->descriptor, piece, (size_t)left, (off_t)(offset + done));
-        if (got == 0 || (got < 0 && errno != EINTR) ||
-            (got > 0 && memcmp(piece, bytes + done, (size_t)got) != 0)) {
-            return false;
-        }
-        done += got > 0 ? (int64_t)got : 0;
+    bool is_same = true;
+    for (int64_t done = 0; done < n && is_same; done += (int64_t)sizeof piece) {
+        const int64_t left = slc_min_i64(n - done, (int64_t)sizeof piece);
+        is_same = slci_read_at(request->descriptor, piece, left, offset + done) == left &&
+                  memcmp(piece, bytes + done, (size_t)left) == 0;
     }
-    return true;
+    return is_same;
 }
 
 /* Whether the stored bytes of chunk k lie at its address, and whether they lie a user block behind
  * it. */
 static slc_status look(const slci_h5_index_request *request, const slci_h5_index *index, int64_t k,
                        int64_t user_block, bool at[2]) {
+    int64_t place[SLC_MAX_RANK];
     hsize_t element[SLC_MAX_RANK];
     uint32_t mask = 0;
-    int64_t left = k;
-    for (int d = request->rank - 1; d >= 0; d--) {
-        element[d] = (hsize_t)(left % index->grid[d] * request->chunk[d]);
-        left /= index->grid[d];
+    slci_h5_index_place(index, k, place);
+    for (int d = 0; d < request->rank; d++) {
+        element[d] = (hsize_t)(place[d] * request->chunk[d]);
     }
     const int64_t n = (int64_t)index->bytes[k];
     const int64_t offset = (int64_t)index->offset[k];

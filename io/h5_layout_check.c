@@ -18,6 +18,9 @@
 enum { COMPACT, CONTIGUOUS, CHUNKED };
 enum { INDEX_OLD_TREE, INDEX_SINGLE, INDEX_IMPLICIT, INDEX_FIXED, INDEX_GROWING, INDEX_TREE };
 
+/* Of a chunk along a dimension, in a tree. */
+#define PLACE_BYTES INT64_C(8)
+
 /* HDF5 keeps them in 32 bits. */
 #define MOST_CHUNK_BYTES INT64_C(0xFFFFFFFF)
 
@@ -138,6 +141,10 @@ bool slci_h5_layout_check(const slci_h5_layout *layout, slci_h5_blocks *blocks) 
     const slci_h5_entries entries = {.n = n_chunks,
                                      .chunk_bytes = layout->chunk_bytes,
                                      .are_filtered = layout->is_filtered};
+    const slci_h5_tree2_form tree = {layout->is_filtered ? SLCI_H5_TREE_CHUNKS_FILTERED
+                                                         : SLCI_H5_TREE_CHUNKS,
+                                     slci_h5_entry_bytes(blocks, &entries) +
+                                         PLACE_BYTES * (layout->chunk_rank - 1)};
     int64_t all_bytes = 0;
     if (!layout->is_chunked || layout->place < 0) {
         return true;
@@ -159,6 +166,6 @@ bool slci_h5_layout_check(const slci_h5_layout *layout, slci_h5_blocks *blocks) 
     case INDEX_GROWING:
         return slci_h5_extensible_array_check(blocks, layout->place, &entries);
     default:
-        return slci_h5_tree2_check(blocks, layout->place);
+        return slci_h5_tree2_check(blocks, layout->place, &tree);
     }
 }

@@ -171,8 +171,9 @@ static void note_structure(header_check *check, bool is_sound, const char *part)
 }
 
 /* version (1) │ flags (1) │ a count, if flag 1 is set │ addresses of a heap and of a tree, with flag 2
- * of two. */
-static void look_at_info(header_check *check, const char *part, size_t count_bytes, size_t n) {
+ * of two, which have these forms [2]. */
+static void look_at_info(header_check *check, const char *part, size_t count_bytes,
+                         const slci_h5_tree2_form *forms, size_t n) {
     size_t at = 2 + ((check->data[1] & 1) != 0 ? count_bytes : 0);
     const int n_trees = (check->data[1] & 2) != 0 ? 2 : 1;
     look_at_addresses(check, at, 1 + n_trees, n);
@@ -182,13 +183,20 @@ static void look_at_info(header_check *check, const char *part, size_t count_byt
     for (int k = 0; k < n_trees && is_sound; k++) {
         at += check->raw.address_bytes;
         const int64_t tree = address_at(check, at, n);
-        is_sound = tree < 0 || slci_h5_tree2_check(&check->structure, tree);
+        is_sound = tree < 0 || slci_h5_tree2_check(&check->structure, tree, &forms[k]);
     }
     note_structure(check, is_sound, part);
 }
 
 static const char of_links[] = "links";
+static const slci_h5_tree2_form link_trees[] = {{SLCI_H5_TREE_LINK_NAMES, SLCI_H5_LINK_NAME_BYTES},
+                                                {SLCI_H5_TREE_LINK_ORDER,
+                                                 SLCI_H5_LINK_ORDER_BYTES}};
 static const char of_attributes[] = "attributes";
+static const slci_h5_tree2_form attribute_trees[] = {{SLCI_H5_TREE_ATTRIBUTE_NAMES,
+                                                      SLCI_H5_ATTRIBUTE_NAME_BYTES},
+                                                     {SLCI_H5_TREE_ATTRIBUTE_ORDER,
+                                                      SLCI_H5_ATTRIBUTE_ORDER_BYTES}};
 static const char of_chunks[] = "places of the chunks";
 static const char of_tables[] = "tables";
 
@@ -370,10 +378,10 @@ static void look_at_message(header_check *check, int kind, size_t n) {
         look_at_continuation(check, n);
         break;
     case KIND_LINK_INFO:
-        look_at_info(check, of_links, 8, n);
+        look_at_info(check, of_links, 8, link_trees, n);
         break;
     case KIND_ATTRIBUTE_INFO:
-        look_at_info(check, of_attributes, 2, n);
+        look_at_info(check, of_attributes, 2, attribute_trees, n);
         break;
     case KIND_LINK:
         check->why = is_link(check, n) ? check->why : damaged_link;
@@ -556,7 +564,7 @@ bool slci_h5_object_check_at(hid_t place, haddr_t address, const char *what) {
     const bool is_sound = is_open && check->why == NULL;
     slci_h5_raw_close(&check->raw);
     if (!is_open) {
-        slci_h5_reason_push_out_of_reach(place, slci_h5_object_unopened);
+        slci_h5_reason_push_out_of_reach(place, slci_h5_object_unopened, check->raw.why);
     } else if (!is_sound) {
         say_why(check, place, what);
     }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/h5_file.h"
+#include "io/h5_beside.h"
 #include "io/h5_raw.h"
 #include "io/h5_reason.h"
 #include "io/outfile.h"
@@ -42,7 +42,7 @@ static bool check_tables(hid_t place) {
     const bool has_tables = is_open && slci_h5_raw_extension(&raw, &extension);
     slci_h5_raw_close(&raw);
     if (!is_open) {
-        slci_h5_reason_push_out_of_reach(place, slci_h5_object_unopened);
+        slci_h5_reason_push_out_of_reach(place, slci_h5_object_unopened, raw.why);
         return false;
     }
     return !has_tables || slci_h5_object_check_at(place, (haddr_t)extension, "shared messages");
@@ -83,6 +83,7 @@ static bool check_outside(hid_t place, const void *target, size_t bytes, const c
                           int n_links) {
     char way[2 * WAY_BYTES];
     char path[SLC_PATH_BYTES] = "";
+    char why[SLCI_H5_BESIDE_WHY_BYTES];
     const char *file_name = NULL;
     const char *name = NULL;
     unsigned flags = 0;
@@ -92,7 +93,8 @@ static bool check_outside(hid_t place, const void *target, size_t bytes, const c
     }
     (void)snprintf(way, sizeof way, "/%s%s%s", name[0] == '/' ? name + 1 : name,
                    rest[0] == '\0' ? "" : "/", rest);
-    const hid_t file = (hid_t)slci_h5_open_beside(path, file_name);
+    /* What HDF5 cannot open there, it does not go through either. */
+    const hid_t file = (hid_t)slci_h5_open_linked(path, file_name, why);
     const bool is_sound = file < 0 || check_target(file, way, n_links);
     const hid_t reason = slci_h5_reason_keep(is_sound);
     (void)H5Fclose(file);

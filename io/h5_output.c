@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/file.h"
 #include "io/h5_attributes.h"
 #include "io/h5_file.h"
 #include "io/h5_reason.h"
@@ -105,23 +106,15 @@ static herr_t driver_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t
     (void)type;
     (void)transfer;
     const driver_file *const file = (const driver_file *)base;
-    char *at = (char *)buffer;
-    while (n_bytes > 0 && file->output->error_number == 0) {
-        const ssize_t n = pread(file->output->fd, at, n_bytes, (off_t)address);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0) {
-            keep_error(file->output, address);
-        }
-        if (n <= 0) {
-            break;
-        }
-        at += n;
-        address += (haddr_t)n;
-        n_bytes -= (size_t)n;
+    int64_t n_read = 0;
+    if (file->output->error_number == 0) {
+        n_read = slci_read_at(file->output->fd, buffer, (int64_t)n_bytes, (int64_t)address);
     }
-    memset(at, 0, n_bytes);
+    if (n_read < 0) {
+        keep_error(file->output, address);
+        n_read = 0;
+    }
+    memset((char *)buffer + n_read, 0, n_bytes - (size_t)n_read);
     return 0;
 }
 

@@ -1,6 +1,7 @@
 /* A window of the file is kept, because what is read of it is small and lies together. */
 #include "io/h5_raw.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,6 +35,7 @@ bool slci_h5_raw_open(hid_t object, slci_h5_raw *out) {
     out->base = (int64_t)user_block;
     out->fd = is_known ? open(out->file, O_RDONLY | O_CLOEXEC) : -1;
     if (out->fd < 0 || fstat(out->fd, &info) != 0) {
+        out->why = is_known ? errno : 0;
         return false;
     }
     out->file_bytes = (int64_t)info.st_size;

@@ -20,7 +20,8 @@
 #define SLCI_H5_RAW_WINDOW 4096
 
 typedef struct slci_h5_raw {
-    int fd; /* negative: not open */
+    int fd;  /* negative: not open */
+    int why; /* errno of that; 0: HDF5 does not say which file it is, or how it is made */
     char file[SLC_PATH_BYTES];
     int64_t file_bytes, base; /* addresses count from there */
     size_t address_bytes, length_bytes;

@@ -49,8 +49,11 @@ void slci_h5_reason_push(hid_t object, const char *why) {
     push(object, H5E_BADVALUE, why);
 }
 
-void slci_h5_reason_push_out_of_reach(hid_t object, const char *why) {
-    push(object, H5E_CANTOPENFILE, why);
+void slci_h5_reason_push_out_of_reach(hid_t object, const char *why, int error) {
+    char text[SLCI_H5_REASON_BYTES];
+    (void)snprintf(text, sizeof text, "%s%s%s", why, error == 0 ? "" : ": ",
+                   error == 0 ? "" : strerror(error));
+    push(object, H5E_CANTOPENFILE, text);
 }
 
 void slci_h5_reason_push_no_memory(const char *why) {

@@ -31,10 +31,10 @@ void slci_h5_reason_blame(bool is_ok, hid_t object, const char *what);
 void slci_h5_reason_blame_output(bool is_ok);
 
 /* Leaves a reason for a failure that Sluice has found itself: in the file of `object`, as "FILE:
- * OBJECT: WHY"; that the file cannot be looked into, so that nothing is known of what it holds; or
- * for want of memory. */
+ * OBJECT: WHY"; that the file cannot be looked into, so that nothing is known of what it holds, with
+ * what an errno that is not 0 says; or for want of memory. */
 void slci_h5_reason_push(hid_t object, const char *why);
-void slci_h5_reason_push_out_of_reach(hid_t object, const char *why);
+void slci_h5_reason_push_out_of_reach(hid_t object, const char *why, int error);
 void slci_h5_reason_push_no_memory(const char *why);
 
 /* Whether the input is to blame for the last failure, in words of ours that name its file; and whether

@@ -9,7 +9,8 @@
  *
  * A scale that stands beside the data comes to stand beside the result; others keep their names. Scales
  * that are not a list of values of their dimension's length are left out, and said so; so are all of
- * them where the lists cannot be read. */
+ * them where the lists cannot be read, and all labels or scales where there is not one text or list for
+ * each dimension. */
 #include "io/h5_scales.h"
 
 #include <stddef.h>
@@ -107,7 +108,7 @@ static bool copy_piece(hid_t from, hid_t to, hid_t type, const slc_h5_array_orig
                                               H5P_DEFAULT, values) >= 0;
     slci_h5_reason_blame_output(is_ok || !is_read);
     const hid_t reason = slci_h5_reason_keep(is_ok);
-    if (is_read && (H5Tdetect_class(type, H5T_VLEN) > 0 || H5Tis_variable_str(type) > 0)) {
+    if (is_read && slci_h5_is_variable(type)) {
         (void)H5Dvlen_reclaim(type, source.memory_space, H5P_DEFAULT, values);
     }
     release_part(&source);
@@ -189,6 +190,16 @@ static bool copy_fill(hid_t from, hid_t type, hid_t to) {
     return is_ok;
 }
 
+/* Closes a dataset that was written; false where that fails or something has before, whose reason
+ * stands. */
+static bool close_written(hid_t dataset, bool is_ok) {
+    const hid_t reason = slci_h5_reason_keep(is_ok);
+    const bool is_closed = H5Dclose(dataset) >= 0;
+    slci_h5_reason_restore(reason);
+    slci_h5_reason_blame_output(is_closed || !is_ok);
+    return is_ok && is_closed;
+}
+
 static bool write_scale(scale_copy *self, hid_t from, const written_scale *scale, int64_t n) {
     const hsize_t length = (hsize_t)n;
     const hid_t type = slci_h5_detached_type(H5Dget_type(from));
@@ -200,12 +211,12 @@ static bool write_scale(scale_copy *self, hid_t from, const written_scale *scale
         to = H5Dcreate2(self->to_file, scale->name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
         slci_h5_reason_blame_output(to >= 0);
     }
-    const bool is_ok =
+    const bool is_copied =
         to >= 0 && slci_h5_dataset_is_sound(from) &&
         copy_values(from, to, type, &scale->origin, n) &&
         slci_h5_copy_attributes_but(from, to, slci_h5_scale_attributes, self->failed);
+    const bool is_ok = close_written(to, is_copied);
     const hid_t reason = slci_h5_reason_keep(is_ok);
-    (void)H5Dclose(to);
     (void)H5Pclose(list);
     (void)H5Sclose(space);
     (void)H5Tclose(type);
@@ -310,8 +321,8 @@ static bool tie_back(scale_copy *self, const written_scale *scale) {
     const hid_t type = back_type();
     const hid_t object = H5Dopen2(self->to_file, scale->name, H5P_DEFAULT);
     is_ok = object >= 0 && write_list(object, "REFERENCE_LIST", type, (hsize_t)scale->n_dims, back);
+    is_ok = close_written(object, is_ok);
     const hid_t reason = slci_h5_reason_keep(is_ok);
-    (void)H5Dclose(object);
     (void)H5Tclose(type);
     slci_h5_reason_restore(reason);
     return is_ok;
@@ -353,22 +364,69 @@ static int template_shape(hid_t from, hsize_t shape[H5S_MAX_RANK]) {
     return rank;
 }
 
-/* An attribute with an element for each dimension of the template; negative where there is none. */
-static hid_t open_attribute(hid_t from, const char *name, H5T_class_t class, int rank) {
-    if (H5Aexists(from, name) <= 0) {
-        return -1;
+/* An attribute of the template with a value for each dimension, in words and as HDF5 calls them. */
+typedef struct dimension_values {
+    const char *name, *what, *values;
+    H5T_class_t class;
+} dimension_values;
+
+static const dimension_values label_values = {"DIMENSION_LABELS", "labels", "text", H5T_STRING};
+static const dimension_values scale_values = {"DIMENSION_LIST", "scales", "list", H5T_VLEN};
+
+static void say_left_out(const scale_copy *self, const dimension_values *of, const char *why) {
+    slc_log_note(self->output->log, "%s: the dimension %s are left out, since %s of %s:%s %s",
+                 self->output->path, of->what, of->name, self->output->template_path,
+                 self->output->template_dataset, why);
+}
+
+#define WHY_BYTES 128
+
+/* What is wrong with it; "" where nothing is. False where HDF5 fails. */
+static bool find_fault(hid_t attribute, const dimension_values *wanted, int rank,
+                       char why[WHY_BYTES]) {
+    const hid_t type = H5Aget_type(attribute);
+    const hid_t space = type < 0 ? -1 : H5Aget_space(attribute);
+    const hssize_t n = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
+    const bool is_known = n >= 0;
+    why[0] = '\0';
+    if (is_known && H5Tget_class(type) != wanted->class) {
+        (void)snprintf(why, WHY_BYTES, "holds no %s", wanted->values);
+    } else if (is_known && n != rank) {
+        (void)snprintf(why, WHY_BYTES, "has %lld values, expected %d, one for each dimension",
+                       (long long)n, rank);
+    } else if (is_known && H5Tget_size(type) > PIECE_BYTES) {
+        (void)snprintf(why, WHY_BYTES, "has values of %zu bytes, at most %d are supported",
+                       H5Tget_size(type), PIECE_BYTES);
     }
-    const hid_t attribute = H5Aopen(from, name, H5P_DEFAULT);
-    const hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
-    const hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
-    const bool is_right = type >= 0 && space >= 0 && H5Tget_class(type) == class &&
-                          H5Sget_simple_extent_npoints(space) == rank;
+    const hid_t reason = slci_h5_reason_keep(is_known);
     (void)H5Sclose(space);
     (void)H5Tclose(type);
-    if (!is_right && attribute >= 0) {
-        (void)H5Aclose(attribute);
+    slci_h5_reason_restore(reason);
+    return is_known;
+}
+
+/* Opens it into *out; 0 where it is not there, or is not what it should be, and so left out; negative
+ * where HDF5 fails. */
+static htri_t open_attribute(const scale_copy *self, const dimension_values *wanted, int rank,
+                             hid_t *out) {
+    char why[WHY_BYTES];
+    const htri_t is_there = H5Aexists(self->from, wanted->name);
+    if (is_there <= 0) {
+        return is_there;
     }
-    return is_right ? attribute : -1;
+    const hid_t attribute = H5Aopen(self->from, wanted->name, H5P_DEFAULT);
+    const bool is_known = attribute >= 0 && find_fault(attribute, wanted, rank, why);
+    if (is_known && why[0] == '\0') {
+        *out = attribute;
+        return 1;
+    }
+    if (is_known) {
+        say_left_out(self, wanted, why);
+    }
+    const hid_t reason = slci_h5_reason_keep(is_known);
+    (void)H5Aclose(attribute);
+    slci_h5_reason_restore(reason);
+    return is_known ? 0 : -1;
 }
 
 static bool take_scales(scale_copy *self, const hvl_t *lists, const hsize_t *shape) {
@@ -402,25 +460,25 @@ static bool take_scales(scale_copy *self, const hvl_t *lists, const hsize_t *sha
 
 /* After HDF5 has failed to read the lists. A damaged list is no reason to refuse the data. */
 static bool leave_lists_out(const scale_copy *self) {
+    static const char no_list[] = "is no list of references that HDF5 can read: ";
+    char why[sizeof no_list + SLCI_H5_REASON_BYTES];
     char reason[SLCI_H5_REASON_BYTES];
     if (slci_h5_lacks_memory() || slci_h5_reason_is_out_of_reach()) {
         return false;
     }
     slci_h5_error_text(reason, sizeof reason);
-    slc_log_note(
-        self->output->log,
-        "%s: the dimension scales are left out, since DIMENSION_LIST of %s:%s is no list of "
-        "references that HDF5 can read: %s",
-        self->output->path, self->output->template_path, self->output->template_dataset, reason);
+    (void)snprintf(why, sizeof why, "%s%s", no_list, reason);
+    say_left_out(self, &scale_values, why);
     return true;
 }
 
 static bool copy_lists(scale_copy *self, int rank, const hsize_t *shape) {
     hvl_t lists[H5S_MAX_RANK];
+    hid_t attribute = -1;
     (void)snprintf(self->failed, SLCI_H5_NAME_BYTES, "the dimension scales");
-    const hid_t attribute = open_attribute(self->from, "DIMENSION_LIST", H5T_VLEN, rank);
-    if (attribute < 0) {
-        return true;
+    const htri_t is_there = open_attribute(self, &scale_values, rank, &attribute);
+    if (is_there <= 0) {
+        return is_there == 0 || leave_lists_out(self);
     }
     const hid_t type = H5Tvlen_create(H5T_STD_REF_OBJ);
     const hid_t space = H5Aget_space(attribute);
@@ -491,11 +549,14 @@ static bool copy_label_list(const scale_copy *self, int rank, hid_t attribute, h
 }
 
 static bool copy_labels(const scale_copy *self, int rank) {
+    hid_t attribute = -1;
     (void)snprintf(self->failed, SLCI_H5_NAME_BYTES, "the dimension labels");
-    const hid_t attribute = open_attribute(self->from, "DIMENSION_LABELS", H5T_STRING, rank);
-    const hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
-    const bool is_ok =
-        type < 0 || H5Tget_size(type) > PIECE_BYTES || copy_label_list(self, rank, attribute, type);
+    const htri_t is_there = open_attribute(self, &label_values, rank, &attribute);
+    if (is_there <= 0) {
+        return is_there == 0;
+    }
+    const hid_t type = H5Aget_type(attribute);
+    const bool is_ok = type >= 0 && copy_label_list(self, rank, attribute, type);
     const hid_t reason = slci_h5_reason_keep(is_ok);
     (void)H5Tclose(type);
     (void)H5Aclose(attribute);

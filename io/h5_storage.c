@@ -1,17 +1,19 @@
 /* Whether a dataset can be decoded here, asked before any work: HDF5's own complaint about a missing
  * filter names the wrong plugin, and it reads a virtual dataset without its source files as fill
  * values, silently. */
+#include <errno.h>
 #include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/checked.h"
+#include "io/h5_beside.h"
 #include "io/h5_data.h"
 #include "io/h5_object_check.h"
-
-enum { SHUFFLE = 2, FLETCHER32 = 3 };
+#include "io/h5_reason.h"
 
 #define MAX_FILTER_VALUES 16
 
@@ -20,17 +22,17 @@ static const struct {
     int id;
     const char *name, *package;
 } known_filters[] = {
-    {1, "deflate", NULL},
-    {SHUFFLE, "shuffle", NULL},
-    {FLETCHER32, "fletcher32", NULL},
-    {4, "szip", NULL},
+    {SLCI_FILTER_DEFLATE, "deflate", NULL},
+    {SLCI_FILTER_SHUFFLE, "shuffle", NULL},
+    {SLCI_FILTER_FLETCHER32, "fletcher32", NULL},
+    {SLCI_FILTER_SZIP, "szip", NULL},
     {5, "nbit", NULL},
     {6, "scaleoffset", NULL},
     {305, "lzo", NULL},
     {307, "bzip2", "hdf5-filter-plugin"},
     {SLCI_FILTER_LZF, "lzf", NULL},
-    {32001, "blosc", "hdf5-filter-plugin-blosc-serial"},
-    {32004, "lz4", "hdf5-filter-plugin"},
+    {SLCI_FILTER_BLOSC, "blosc", "hdf5-filter-plugin-blosc-serial"},
+    {SLCI_FILTER_LZ4, "lz4", "hdf5-filter-plugin"},
     {SLCI_FILTER_BITSHUFFLE, "bitshuffle", NULL},
     {32013, "zfp", "hdf5-filter-plugin-zfp-serial"},
     {SLCI_FILTER_ZSTD, "zstd", NULL},
@@ -95,6 +97,9 @@ static slc_status check_filters(slci_h5_dataset *dataset, hid_t properties, int6
     const int n = H5Pget_nfilters(properties);
     size_t used = 0;
     bool is_size_known = chunk_bytes > 0;
+    if (n < 0) {
+        return slci_h5_input_fail(dataset->path, dataset->name, "the number of its filters");
+    }
     for (int k = 0; k < n; k++) {
         unsigned flags = 0;
         unsigned values[MAX_FILTER_VALUES] = {0};
@@ -121,8 +126,9 @@ static slc_status check_filters(slci_h5_dataset *dataset, hid_t properties, int6
                             dataset->path, dataset->name, id, values[SLCI_BITSHUFFLE_MODE]);
         }
         SLC_TRY(expect_bytes(dataset, id, is_size_known ? chunk_bytes : 0));
-        chunk_bytes += id == FLETCHER32 ? 4 : 0;
-        is_size_known = is_size_known && (id == FLETCHER32 || id == SHUFFLE);
+        chunk_bytes += id == SLCI_FILTER_FLETCHER32 ? 4 : 0;
+        is_size_known =
+            is_size_known && (id == SLCI_FILTER_FLETCHER32 || id == SLCI_FILTER_SHUFFLE);
         if (used < sizeof dataset->filters) {
             used += (size_t)snprintf(dataset->filters + used, sizeof dataset->filters - used,
                                      "%s%s (%d)", k > 0 ? ", " : "", name, id);
@@ -132,27 +138,54 @@ static slc_status check_filters(slci_h5_dataset *dataset, hid_t properties, int6
     return SLC_OK;
 }
 
-static slc_status check_external(const slci_h5_dataset *dataset, hid_t properties) {
+/* Whether a raw file has the bytes that are the dataset's; HDF5 reads what is not there as zeros,
+ * silently. What is no regular file does not say how many it has. */
+static slc_status check_raw_bytes(const slci_h5_dataset *dataset, const char *path, off_t offset,
+                                  hsize_t bytes) {
+    struct stat found;
+    if (stat(path, &found) != 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s: the size of the file %s is not known: %s",
+                        dataset->path, dataset->name, path, strerror(errno));
+    }
+    if (bytes == 0 || !S_ISREG(found.st_mode) ||
+        (found.st_size >= offset && (hsize_t)(found.st_size - offset) >= bytes)) {
+        return SLC_OK;
+    }
+    return SLC_FAIL(
+        SLC_ERROR_INPUT,
+        "%s: dataset %s keeps %llu bytes in the file %s from its byte %lld on, but that "
+        "has %lld: damaged data; copy that file again",
+        dataset->path, dataset->name, (unsigned long long)bytes, path, (long long)offset,
+        (long long)found.st_size);
+}
+
+/* The raw files of a dataset, or of a source of a virtual one, each of which holds the bytes that
+ * follow those of the one before it. */
+static slc_status check_external(const slci_h5_dataset *dataset, hid_t set, hid_t properties) {
     const int n = H5Pget_external_count(properties);
+    if (n < 0) {
+        return SLC_FAIL(SLC_ERROR_INPUT,
+                        "%s: dataset %s: which files its data is in cannot be read", dataset->path,
+                        dataset->name);
+    }
+    hsize_t left = n > 0 && !dataset->is_null ? H5Dget_storage_size(set) : 0;
     for (int k = 0; k < n; k++) {
-        char name[1024] = "";
+        char name[SLC_PATH_BYTES] = ""; /* HDF5 ends no name that fills its room */
+        char path[SLC_PATH_BYTES] = "";
         off_t offset = 0;
         hsize_t bytes = 0;
         if (H5Pget_external(properties, (unsigned)k, sizeof name - 1, name, &offset, &bytes) < 0 ||
-            access(name, R_OK) != 0) {
+            !slci_h5_raw_file(set, name, path) || access(path, R_OK) != 0) {
             return SLC_FAIL(SLC_ERROR_INPUT,
                             "%s: dataset %s keeps its data in the file %s, which cannot be read "
-                            "from the current folder",
-                            dataset->path, dataset->name, name);
+                            "from the current folder; HDF5_EXTFILE_PREFIX names another one",
+                            dataset->path, dataset->name, path[0] != '\0' ? path : name);
         }
+        const hsize_t here = bytes < left ? bytes : left; /* H5F_UNLIMITED is the largest */
+        SLC_TRY(check_raw_bytes(dataset, path, offset, here));
+        left -= here;
     }
     return SLC_OK;
-}
-
-/* The source's file: "." is the same one, a relative name lies beside the file or here. */
-static hid_t open_virtual_file(const slci_h5_dataset *dataset, const char *name) {
-    return strcmp(name, ".") == 0 ? H5Iget_file_id((hid_t)dataset->id)
-                                  : (hid_t)slci_h5_open_beside(dataset->path, name);
 }
 
 /* Decoded bytes of a chunk; 0 where there are no chunks or their size is impossible. */
@@ -172,37 +205,95 @@ static int64_t source_chunk_bytes(hid_t source, hid_t properties) {
     return bytes;
 }
 
+/* What a virtual dataset names. */
+typedef struct virtual_source {
+    char file[SLC_PATH_BYTES], set[SLC_PATH_BYTES];
+} virtual_source;
+
+static bool read_virtual_source(hid_t properties, size_t index, virtual_source *out) {
+    const ssize_t n_file = H5Pget_virtual_filename(properties, index, out->file, sizeof out->file);
+    const ssize_t n_set = H5Pget_virtual_dsetname(properties, index, out->set, sizeof out->set);
+    return n_file >= 0 && n_file < (ssize_t)sizeof out->file && n_set >= 0 &&
+           n_set < (ssize_t)sizeof out->set;
+}
+
+/* `why`: why the source, or its file, cannot be opened. */
+static slc_status virtual_fail(const slci_h5_dataset *dataset, const virtual_source *source,
+                               const char *which, const char *why) {
+    return SLC_FAIL(SLC_ERROR_INPUT, "%s: virtual dataset %s needs %s in the file %s, which %s%s",
+                    dataset->path, dataset->name, source->set, source->file, which, why);
+}
+
+/* With the file open, or negative. */
+static slc_status open_virtual_source(const slci_h5_dataset *dataset, const virtual_source *source,
+                                      hid_t file, const char *why, hid_t *out) {
+    char text[SLCI_H5_REASON_BYTES];
+    if (file < 0) {
+        return virtual_fail(dataset, source,
+                            why[0] != '\0' ? "cannot be opened: "
+                                           : "is not there; put it beside the file",
+                            why);
+    }
+    const bool is_absent = slci_h5_object_check_way(file, source->set) &&
+                           H5Oexists_by_name(file, source->set, H5P_DEFAULT) <= 0 &&
+                           !slci_h5_lacks_memory(); /* a name without a link fails */
+    const bool is_sound = !is_absent && slci_h5_object_check(file, source->set);
+    *out = is_sound ? H5Dopen2(file, source->set, H5P_DEFAULT) : -1;
+    if (*out >= 0) {
+        return SLC_OK;
+    }
+    if (is_absent) {
+        return virtual_fail(dataset, source, "has no such dataset", "");
+    }
+    if (slci_h5_lacks_memory()) {
+        return SLC_FAIL(SLC_ERROR_MEMORY, "%s: virtual dataset %s: no memory to open its sources",
+                        dataset->path, dataset->name);
+    }
+    slci_h5_error_text(text, sizeof text);
+    return virtual_fail(dataset, source, "cannot be read: ", text);
+}
+
+static slc_status check_source_storage(slci_h5_dataset *dataset, const virtual_source *names,
+                                       hid_t source) {
+    const hid_t properties = H5Dget_create_plist(source);
+    slc_status status = SLC_OK;
+    if (properties < 0) {
+        status = virtual_fail(dataset, names, "does not say how that is stored", "");
+    } else if (H5Pget_layout(properties) == H5D_VIRTUAL) {
+        status = SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                          "%s: virtual dataset %s has a virtual source (%s in %s): not supported",
+                          dataset->path, dataset->name, names->set, names->file);
+    } else {
+        status = check_external(dataset, source, properties);
+        if (status == SLC_OK) {
+            status = check_filters(dataset, properties, source_chunk_bytes(source, properties));
+        }
+    }
+    if (properties >= 0) {
+        (void)H5Pclose(properties);
+    }
+    return status;
+}
+
 /* Checks one source of a virtual dataset: that it is there and that its filters are. */
 static slc_status check_virtual_source(slci_h5_dataset *dataset, hid_t properties, size_t index) {
-    char file_name[1024] = "";
-    char set_name[1024] = "";
-    if (H5Pget_virtual_filename(properties, index, file_name, sizeof file_name) < 0 ||
-        H5Pget_virtual_dsetname(properties, index, set_name, sizeof set_name) < 0) {
+    virtual_source names;
+    char why[SLCI_H5_BESIDE_WHY_BYTES];
+    hid_t source = -1;
+    if (!read_virtual_source(properties, index, &names)) {
         return SLC_FAIL(SLC_ERROR_INPUT, "%s: virtual dataset %s: source %d cannot be read",
                         dataset->path, dataset->name, (int)index);
     }
-    const hid_t file = open_virtual_file(dataset, file_name);
-    const bool is_absent = file >= 0 && slci_h5_object_check_way(file, set_name) &&
-                           H5Oexists_by_name(file, set_name, H5P_DEFAULT) <= 0;
-    const bool is_sound = file >= 0 && !is_absent && slci_h5_object_check(file, set_name);
-    const hid_t source = is_sound ? H5Dopen2(file, set_name, H5P_DEFAULT) : -1;
-    const hid_t source_properties = source < 0 ? -1 : H5Dget_create_plist(source);
-    slc_status status = SLC_OK;
-    if (source_properties < 0) {
-        status =
-            SLC_FAIL(SLC_ERROR_INPUT, "%s: virtual dataset %s needs %s in the file %s, which %s",
-                     dataset->path, dataset->name, set_name, file_name,
-                     is_absent ? "has no such dataset" : "cannot be opened");
-    } else if (H5Pget_layout(source_properties) == H5D_VIRTUAL) {
-        status = SLC_FAIL(SLC_ERROR_UNSUPPORTED,
-                          "%s: virtual dataset %s has a virtual source (%s in %s): not supported",
-                          dataset->path, dataset->name, set_name, file_name);
-    } else {
-        status = check_filters(dataset, source_properties,
-                               source_chunk_bytes(source, source_properties));
+    if (strstr(names.file, "%b") != NULL || strstr(names.set, "%b") != NULL) {
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                        "%s: virtual dataset %s has its sources by a pattern (%s in %s): not "
+                        "supported; give the source files instead",
+                        dataset->path, dataset->name, names.set, names.file);
     }
-    if (source_properties >= 0) {
-        (void)H5Pclose(source_properties);
+    const hid_t file = (hid_t)slci_h5_open_source(dataset->id, names.file, why);
+    slc_status status = open_virtual_source(dataset, &names, file, why, &source);
+    if (status == SLC_OK) {
+        status = check_source_storage(dataset, &names, source);
     }
     if (source >= 0) {
         (void)H5Dclose(source);
@@ -245,7 +336,7 @@ static slc_status check_chunk(slci_h5_dataset *dataset, hid_t list, int64_t *chu
         const bool has_limit = limits[d] != H5S_UNLIMITED && limits[d] != 0;
         is_possible = chunk[d] > 0 && (!has_limit || chunk[d] <= limits[d]) &&
                       slc_checked_mul(*chunk_bytes, (int64_t)chunk[d], chunk_bytes) &&
-                      *chunk_bytes <= SLCI_H5_MAX_CHUNK_BYTES;
+                      *chunk_bytes <= SLCI_CHUNK_MAX_BYTES;
     }
     return is_possible
                ? SLC_OK
@@ -313,7 +404,7 @@ slc_status slci_h5_check_storage(slci_h5_dataset *dataset, slci_h5_id properties
         SLC_TRY(check_compact(dataset));
         break;
     default:
-        SLC_TRY(check_external(dataset, list));
+        SLC_TRY(check_external(dataset, (hid_t)dataset->id, list));
         SLC_TRY(check_contiguous(dataset, list));
         break;
     }

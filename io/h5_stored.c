@@ -7,6 +7,7 @@
  */
 #include "io/h5_stored.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,8 +233,9 @@ static slc_status make_index(const stored_set *set, slci_h5_index **out) {
     }
     request.descriptor = open(set->file, O_RDONLY | O_CLOEXEC);
     const slc_status status =
-        request.descriptor < 0 ? SLC_FAIL(SLC_ERROR_INPUT, "%s cannot be opened again", set->file)
-                               : slci_h5_index_create(&request, out);
+        request.descriptor < 0
+            ? SLC_FAIL(SLC_ERROR_INPUT, "%s cannot be opened again: %s", set->file, strerror(errno))
+            : slci_h5_index_create(&request, out);
     if (request.descriptor >= 0) {
         (void)close(request.descriptor);
     }
@@ -244,11 +246,11 @@ static bool each_by_index(const stored_set *set, const slci_h5_index *index,
                           slci_h5_visit_chunk *visit, void *context) {
     bool is_ok = true;
     for (int64_t k = 0; k < index->n_chunks && is_ok; k++) {
+        int64_t at[SLC_MAX_RANK];
         hsize_t origin[SLC_MAX_RANK] = {0};
-        int64_t rest = k;
-        for (int d = index->rank - 1; d >= 0; d--) {
-            origin[d] = (hsize_t)(rest % index->grid[d]) * set->chunk[d];
-            rest /= index->grid[d];
+        slci_h5_index_place(index, k, at);
+        for (int d = 0; d < index->rank; d++) {
+            origin[d] = (hsize_t)at[d] * set->chunk[d];
         }
         slci_h5_stored_chunk chunk = {.origin = origin,
                                       .bytes = index->bytes[k],

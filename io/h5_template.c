@@ -1,4 +1,5 @@
-/* A dataset whose form another one takes over: its filter, and its attributes. */
+/* A dataset whose form another one takes over: its filter, type and fill value, and what describes it,
+ * attributes, labels and scales. */
 #include <hdf5.h>
 #include <math.h>
 #include <string.h>
@@ -19,21 +20,10 @@
 /* With the lock. */
 static bool read_pipeline(hid_t dataset, slci_chunk_pipeline *out) {
     const hid_t list = H5Dget_create_plist(dataset);
-    const int n = list < 0 ? -1 : H5Pget_nfilters(list);
-    bool is_ok = n >= 0;
-    *out = (slci_chunk_pipeline){.n_filters = n};
-    for (int k = 0; k < n && k < SLCI_CHUNK_MAX_FILTERS && is_ok; k++) {
-        slci_chunk_filter *filter = &out->filter[k];
-        unsigned flags = 0;
-        size_t n_values = SLCI_CHUNK_FILTER_VALUES;
-        unsigned config = 0;
-        filter->id = (int)H5Pget_filter2(list, (unsigned)k, &flags, &n_values, filter->values, 0,
-                                         NULL, &config);
-        filter->n_values =
-            n_values > SLCI_CHUNK_FILTER_VALUES ? SLCI_CHUNK_FILTER_VALUES : (int)n_values;
-        is_ok = filter->id >= 0;
-    }
+    const bool is_ok = list >= 0 && slci_h5_filter_read((slci_h5_id)list, out);
+    const hid_t reason = slci_h5_reason_keep(is_ok);
     (void)H5Pclose(list);
+    slci_h5_reason_restore(reason);
     return is_ok;
 }
 
@@ -54,10 +44,8 @@ static slc_status open_template(const char *path, const char *dataset, slci_h5_i
         if (*set >= 0) {
             return SLC_OK;
         }
+        status = status != SLC_OK ? status : slci_h5_input_fail(path, name, "its header");
         slci_h5_unlock();
-        status = status != SLC_OK
-                     ? status
-                     : SLC_FAIL(SLC_ERROR_INPUT, "%s: dataset %s cannot be opened", path, name);
     }
     slci_h5_close(*file);
     return status;
@@ -69,7 +57,9 @@ static void close_template(slci_h5_id file, hid_t set) {
     slci_h5_close(file);
 }
 
-slc_status slci_h5_template_filter(const char *path, const char *dataset, slc_h5_filter *out) {
+slc_status slci_h5_template_filter(const slc_h5_array_output *output, slc_h5_filter *out) {
+    const char *path = output->template_path;
+    const char *dataset = output->template_dataset;
     slci_h5_id file = 0;
     hid_t set = -1;
     slci_chunk_pipeline pipeline = {0};
@@ -79,13 +69,15 @@ slc_status slci_h5_template_filter(const char *path, const char *dataset, slc_h5
     }
     SLC_TRY(open_template(path, dataset, &file, &set));
     const slc_status status =
-        read_pipeline(set, &pipeline)
-            ? SLC_OK
-            : SLC_FAIL(SLC_ERROR_INPUT, "%s: the filters of dataset %s cannot be read", path,
-                       dataset);
+        read_pipeline(set, &pipeline) ? SLC_OK : slci_h5_input_fail(path, dataset, "its filters");
     close_template(file, set);
     SLC_TRY(status);
     if (pipeline.n_filters > SLCI_CHUNK_MAX_FILTERS) {
+        slc_log_note(
+            output->log,
+            "%s: deflate takes the place of the filters of %s:%s, which are %d; at most %d "
+            "are supported",
+            output->path, path, dataset, pipeline.n_filters, SLCI_CHUNK_MAX_FILTERS);
         *out = (slc_h5_filter){.kind = SLC_H5_FILTER_DEFLATE};
         return SLC_OK;
     }
@@ -93,18 +85,10 @@ slc_status slci_h5_template_filter(const char *path, const char *dataset, slc_h5
     return SLC_OK;
 }
 
-/* The place of the level among a filter's values; negative: it has none. */
-static int level_place(const slci_chunk_filter *filter) {
-    const bool is_stream = filter->id == SLCI_FILTER_DEFLATE || filter->id == SLCI_FILTER_ZSTD;
-    const bool has_zstd = filter->id == SLCI_FILTER_BITSHUFFLE &&
-                          filter->values[SLCI_BITSHUFFLE_MODE] == SLCI_BITSHUFFLE_ZSTD;
-    return is_stream ? 0 : has_zstd ? SLCI_BITSHUFFLE_MODE + 1 : -1;
-}
-
 /* Whether a filter is the same one, at the same level or a lower one. */
 static bool is_no_better(const slci_chunk_filter *wanted, const slci_chunk_filter *found) {
     const int mode = SLCI_BITSHUFFLE_MODE;
-    const int level = level_place(wanted);
+    const int level = slci_chunk_filter_level_place(wanted);
     const bool has_same_mode =
         wanted->id != SLCI_FILTER_BITSHUFFLE ||
         (found->n_values > mode && found->values[mode] == wanted->values[mode]);
@@ -155,9 +139,11 @@ static int64_t stored_bytes(hid_t set, const slc_h5_array_output *output) {
         is_read && (int64_t)H5Tget_size(type) == slc_dtype_bytes(output->layout.dtype);
     const bool is_same =
         has_same_size && are_no_better(&wanted, &found) && has_same_chunks(list, space, output);
+    const hid_t reason = slci_h5_reason_keep(is_read);
     (void)H5Tclose(type);
     (void)H5Pclose(list);
     (void)H5Sclose(space);
+    slci_h5_reason_restore(reason);
     if (!is_read) {
         return -1;
     }
@@ -173,11 +159,11 @@ slc_status slci_h5_template_stored(const slc_h5_array_output *output, int64_t *o
     }
     SLC_TRY(open_template(output->template_path, output->template_dataset, &file, &set));
     const int64_t bytes = stored_bytes(set, output);
+    const slc_status status = bytes >= 0 ? SLC_OK
+                                         : slci_h5_input_fail(output->template_path,
+                                                              output->template_dataset, "its form");
     close_template(file, set);
-    if (bytes < 0) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: the form of dataset %s cannot be read",
-                        output->template_path, output->template_dataset);
-    }
+    SLC_TRY(status);
     *out = bytes;
     return SLC_OK;
 }
@@ -198,10 +184,12 @@ static hid_t stored_type(hid_t set) {
     }
     const hid_t same = again < 0 ? -1 : H5Oopen_by_addr(again, info.addr);
     const hid_t type = same < 0 ? -1 : H5Dget_type(same);
+    const hid_t reason = slci_h5_reason_keep(type >= 0);
     (void)H5Oclose(same);
     (void)H5Fclose(again);
     (void)H5Pclose(access);
     (void)H5Fclose(file);
+    slci_h5_reason_restore(reason);
     return type;
 }
 
@@ -209,7 +197,9 @@ static hid_t stored_type(hid_t set) {
 static hid_t packed_type(hid_t set) {
     const hid_t type = slci_h5_detached_type(stored_type(set));
     if (type >= 0 && H5Tget_class(type) == H5T_COMPOUND && H5Tpack(type) < 0) {
+        const hid_t reason = slci_h5_reason_keep(false);
         (void)H5Tclose(type);
+        slci_h5_reason_restore(reason);
         return -1;
     }
     return type;
@@ -221,16 +211,11 @@ slc_status slci_h5_template_type(const slc_h5_array_output *output, slci_h5_id *
     hid_t set = -1;
     SLC_TRY(open_template(output->template_path, output->template_dataset, &file, &set));
     const hid_t type = packed_type(set);
-    const bool lacks_memory = type < 0 && slci_h5_lacks_memory();
+    const slc_status status =
+        type >= 0 ? SLC_OK
+                  : slci_h5_input_fail(output->template_path, output->template_dataset, "its type");
     close_template(file, set);
-    if (lacks_memory) {
-        return SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory to read the type of dataset %s",
-                        output->template_path, output->template_dataset);
-    }
-    if (type < 0) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: the type of dataset %s cannot be read",
-                        output->template_path, output->template_dataset);
-    }
+    SLC_TRY(status);
     *out = (slci_h5_id)type;
     return SLC_OK;
 }
@@ -305,56 +290,75 @@ static bool convert_fill(const fill_form *from, const unsigned char *value, cons
            convert_part(from, value + from->element.imag_offset, to, out + to->element.imag_offset);
 }
 
-/* *is_lost: there is one that `type` does not have; *lost_bytes: those of an element that are no part
- * of its numbers. */
-static bool copy_fill(hid_t set, hid_t type, hid_t to, bool *is_lost, int64_t *lost_bytes) {
+typedef struct fill_copy {
+    hid_t type, list;   /* of the result's elements, and what it will be made with */
+    bool is_lost;       /* there is one that `type` does not have */
+    bool is_refused;    /* HDF5 has failed at the list */
+    int64_t lost_bytes; /* of an element, that are no part of its numbers */
+} fill_copy;
+
+/* False where HDF5 fails, whose reason stands. */
+static bool copy_fill(hid_t set, fill_copy *copy) {
     unsigned char value[MOST_FILL_BYTES] = {0};
     unsigned char out[MOST_FILL_BYTES] = {0};
     H5D_fill_value_t kind = H5D_FILL_VALUE_DEFAULT;
     fill_form source = {.part = -1};
     fill_form target = {.part = -1};
     const hid_t from = H5Dget_create_plist(set);
-    const hid_t own = H5Dget_type(set);
-    bool is_ok = from >= 0 && own >= 0 && H5Pfill_value_defined(from, &kind) >= 0;
-    *lost_bytes = is_ok ? (int64_t)H5Tget_size(own) - (int64_t)H5Tget_size(type) : 0;
+    const hid_t own = from < 0 ? -1 : H5Dget_type(set);
+    bool is_ok = own >= 0 && H5Pfill_value_defined(from, &kind) >= 0;
+    copy->lost_bytes = is_ok ? (int64_t)H5Tget_size(own) - (int64_t)H5Tget_size(copy->type) : 0;
     if (is_ok && kind == H5D_FILL_VALUE_USER_DEFINED) {
-        const bool is_known = describe_fill(own, &source) && describe_fill(type, &target);
+        const bool is_known = describe_fill(own, &source) && describe_fill(copy->type, &target);
         is_ok = !is_known || H5Pget_fill_value(from, own, value) >= 0;
-        *is_lost = !is_known || !is_ok || !convert_fill(&source, value, &target, out);
-        is_ok = is_ok && (*is_lost || H5Pset_fill_value(to, type, out) >= 0);
-        (void)H5Eclear2(H5E_DEFAULT); /* numbers that do not convert */
+        copy->is_lost = is_ok && (!is_known || !convert_fill(&source, value, &target, out));
+        copy->is_refused =
+            is_ok && !copy->is_lost && H5Pset_fill_value(copy->list, copy->type, out) < 0;
+        is_ok = is_ok && !copy->is_refused;
     }
+    const hid_t reason = slci_h5_reason_keep(is_ok);
     (void)H5Tclose(source.part);
     (void)H5Tclose(target.part);
     (void)H5Tclose(own);
     (void)H5Pclose(from);
+    slci_h5_reason_restore(reason);
     return is_ok;
+}
+
+static slc_status fail_fill(const slc_h5_array_output *output, const fill_copy *copy) {
+    char text[256];
+    if (!copy->is_refused || slci_h5_lacks_memory()) {
+        return slci_h5_input_fail(output->template_path, output->template_dataset,
+                                  "its fill value");
+    }
+    slci_h5_error_text(text, sizeof text);
+    return SLC_FAIL(SLC_ERROR_OUTPUT, "%s: HDF5 cannot take over the fill value of %s:%s: %s",
+                    output->path, output->template_path, output->template_dataset, text);
 }
 
 slc_status slci_h5_template_fill(const slc_h5_array_output *output, slci_h5_id type,
                                  slci_h5_id list) {
     slci_h5_id file = 0;
     hid_t set = -1;
-    bool is_lost = false;
-    int64_t lost_bytes = 0;
+    fill_copy copy = {.type = (hid_t)type, .list = (hid_t)list};
     SLC_TRY(open_template(output->template_path, output->template_dataset, &file, &set));
-    const bool is_ok = copy_fill(set, (hid_t)type, (hid_t)list, &is_lost, &lost_bytes);
+    const slc_status status = copy_fill(set, &copy) ? SLC_OK : fail_fill(output, &copy);
     close_template(file, set);
-    if (is_ok && is_lost) {
+    SLC_TRY(status);
+    if (copy.is_lost) {
         slc_log_note(output->log,
                      "%s: the fill value of %s:%s is another number as %s and is left out",
                      output->path, output->template_path, output->template_dataset,
                      slc_dtype_name(output->layout.dtype));
     }
-    if (is_ok && output->keeps_type && lost_bytes > 0) {
+    if (output->keeps_type && copy.lost_bytes > 0) {
         slc_log_note(
             output->log,
             "%s: an element of %s:%s has %lld bytes beside its numbers, which are left out",
-            output->path, output->template_path, output->template_dataset, (long long)lost_bytes);
+            output->path, output->template_path, output->template_dataset,
+            (long long)copy.lost_bytes);
     }
-    return is_ok ? SLC_OK
-                 : SLC_FAIL(SLC_ERROR_INPUT, "%s: the fill value of dataset %s cannot be read",
-                            output->template_path, output->template_dataset);
+    return SLC_OK;
 }
 
 /* ---- all else --------------------------------------------------------------------------------- */

@@ -237,11 +237,13 @@ static slc_status check_space(const char *path, int64_t needed_bytes, int n_file
     if (n_files > 1) {
         return SLC_FAIL(SLC_ERROR_OUTPUT,
                         "%s and the %d output(s) before it on the same file system need %lld bytes "
-                        "together, and %s has %lld free",
+                        "together, and %s has %lld free; make room there, or name another folder",
                         path, n_files - 1, (long long)needed_bytes, folder, (long long)free_bytes);
     }
-    return SLC_FAIL(SLC_ERROR_OUTPUT, "%s needs %lld bytes, and %s has %lld free", path,
-                    (long long)needed_bytes, folder, (long long)free_bytes);
+    return SLC_FAIL(
+        SLC_ERROR_OUTPUT,
+        "%s needs %lld bytes, and %s has %lld free; make room there, or name another folder", path,
+        (long long)needed_bytes, folder, (long long)free_bytes);
 }
 
 slc_status slc_outfile_check(const char *path, bool overwrite, int64_t needed_bytes) {

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "core/checked.h"
-#include "core/constants.h"
 #include "io/h5_header.h"
 #include "io/vis_plain.h"
 
@@ -15,19 +14,20 @@ static slc_status read_attributes(slci_plain *plain) {
     SLC_TRY(slci_h5_get_attribute_or(plain->file, path, "freq_hz", 0.0, &plain->freq_hz));
     SLC_TRY(slci_h5_get_attribute_or(plain->file, path, "ra_rad", (double)NAN, &phase->lon_rad));
     SLC_TRY(slci_h5_get_attribute_or(plain->file, path, "dec_rad", (double)NAN, &phase->lat_rad));
-    if (!isfinite(plain->freq_hz) || plain->freq_hz < 0.0) {
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: the attribute freq_hz is %g, expected a frequency",
-                        path, plain->freq_hz);
+    if (plain->freq_hz != 0.0 && !slci_vis_is_frequency(plain->freq_hz)) {
+        return SLC_FAIL(SLC_ERROR_INPUT,
+                        "%s: the attribute freq_hz is %g, expected " SLCI_VIS_FREQUENCY, path,
+                        plain->freq_hz);
     }
     if (isnan(phase->lon_rad) && isnan(phase->lat_rad)) {
         phase->lon_rad = 0.0;
         phase->lat_rad = 0.0;
         plain->base.header.is_place_assumed = true;
     }
-    if (!isfinite(phase->lon_rad) || !(fabs(phase->lat_rad) <= SLC_PI / 2.0 + 1e-9)) {
+    if (!slci_vis_is_direction(phase->lon_rad, phase->lat_rad)) {
         return SLC_FAIL(SLC_ERROR_INPUT,
                         "%s: the attributes ra_rad and dec_rad are %g and %g, expected both or "
-                        "none",
+                        "none, and " SLCI_VIS_DIRECTION,
                         path, phase->lon_rad, phase->lat_rad);
     }
     return SLC_OK;

@@ -26,6 +26,7 @@ typedef struct slci_uvh5_field {
     int64_t origin[SLC_MAX_RANK], extent[SLC_MAX_RANK]; /* [rank]; [0] is filled in per read */
     int64_t row_bytes;
     int64_t first_bytes, channel_bytes, hand_bytes[SLCI_VIS_MOST_HANDS];
+    bool keeps_row; /* HDF5's cache has room for a row of its chunks */
 } slci_uvh5_field;
 
 typedef struct slci_uvh5_scratch slci_uvh5_scratch;

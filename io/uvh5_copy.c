@@ -13,6 +13,7 @@
 
 #include "core/checked.h"
 #include "io/h5_attributes.h"
+#include "io/h5_detached.h"
 #include "io/uvh5_copy_parts.h"
 
 #define DEFLATE_LEVEL 4
@@ -120,8 +121,8 @@ static bool set_filters(const slci_uvh5_copy *copy, hid_t from, hid_t to) {
     if (!copy->keeps_filters) {
         return H5Pset_shuffle(to) >= 0 && H5Pset_deflate(to, DEFLATE_LEVEL) >= 0;
     }
-    bool is_ok = true;
     const int n = H5Pget_nfilters(from);
+    bool is_ok = n >= 0;
     for (int k = 0; k < n && is_ok; k++) {
         unsigned flags = 0;
         unsigned values[32] = {0};
@@ -164,7 +165,7 @@ static hid_t plain_complex(void) {
 /* The shape of visdata, with the extents that it may grow to; one piece cannot grow. */
 static hid_t make_space(const slci_uvh5_copy *copy) {
     hsize_t shape[SLC_MAX_RANK] = {0};
-    const hid_t space = H5Dget_space((hid_t)copy->vis.id);
+    const hid_t space = slci_h5_detached_space(H5Dget_space((hid_t)copy->vis.id));
     if (space < 0 || copy->chunk[0] > 0) {
         return space;
     }
@@ -176,12 +177,17 @@ static hid_t make_space(const slci_uvh5_copy *copy) {
 static slc_status make_dataset(slci_uvh5_copy *copy, hid_t data_group) {
     const hid_t input = (hid_t)copy->vis.id;
     const hid_t from = H5Dget_create_plist(input);
-    copy->file_type = copy->keeps_type ? H5Dget_type(input) : plain_complex();
+    copy->file_type =
+        copy->keeps_type ? slci_h5_detached_type(H5Dget_type(input)) : plain_complex();
     copy->file_space = make_space(copy);
     if (from < 0 || copy->file_type < 0 || copy->file_space < 0) {
+        const bool lacks_memory = slci_h5_lacks_memory();
         (void)H5Pclose(from);
-        return SLC_FAIL(SLC_ERROR_INPUT, "%s: how /Data/visdata is stored cannot be read",
-                        copy->options.in_path);
+        return lacks_memory
+                   ? SLC_FAIL(SLC_ERROR_MEMORY, "%s: no memory to look at /Data/visdata",
+                              copy->options.in_path)
+                   : SLC_FAIL(SLC_ERROR_INPUT, "%s: how /Data/visdata is stored cannot be read",
+                              copy->options.in_path);
     }
     const hid_t list = slci_h5_plist(H5P_DATASET_CREATE);
     if (list >= 0 && set_layout(copy, from, list)) {

@@ -82,7 +82,9 @@ static slc_status write_values(const slci_h5_output *output, hid_t group, const 
     if (dataset < 0 || H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
         status = slci_h5_output_fail(output, name);
     }
-    (void)H5Dclose(dataset);
+    if (H5Dclose(dataset) < 0 && status == SLC_OK) {
+        status = slci_h5_output_fail(output, name);
+    }
     (void)H5Sclose(space);
     (void)H5Pclose(list);
     return status;

@@ -191,10 +191,11 @@ static slc_status read_widths(slci_uvh5 *uvh5) {
     for (int64_t c = 0; c < n_channels && status == SLC_OK; c++) {
         const double width = fabs(widths[n == 1 ? 0 : c]);
         header->channel_width_hz[c] = width;
-        if (!(width > 0.0) || !isfinite(width)) {
+        if (!slci_vis_is_frequency(width)) {
             status = SLC_FAIL(SLC_ERROR_INPUT,
-                              "%s: %s is %g Hz in channel %" PRId64 ", expected a width", path,
-                              name, widths[n == 1 ? 0 : c], c);
+                              "%s: %s is %g in channel %" PRId64
+                              ", expected a width in Hz, not 0 and below 10^15",
+                              path, name, widths[n == 1 ? 0 : c], c);
         }
     }
     free(widths);
@@ -207,10 +208,10 @@ static slc_status read_channels(slci_uvh5 *uvh5) {
     SLC_TRY(get_counted(uvh5, "/Header/freq_array", header->n_channels, "Nspws x Nfreqs",
                         &header->freq_hz));
     for (int64_t c = 0; c < header->n_channels; c++) {
-        if (!(header->freq_hz[c] > 0.0) || !isfinite(header->freq_hz[c])) {
+        if (!slci_vis_is_frequency(header->freq_hz[c])) {
             return SLC_FAIL(SLC_ERROR_INPUT,
-                            "%s: /Header/freq_array is %g Hz in channel %" PRId64
-                            ", expected a frequency",
+                            "%s: /Header/freq_array is %g in channel %" PRId64
+                            ", expected " SLCI_VIS_FREQUENCY,
                             path, header->freq_hz[c], c);
         }
     }
@@ -261,6 +262,12 @@ static slc_status read_orientation(slci_uvh5 *uvh5) {
     header->is_x_east = strcasecmp(x, "east") == 0 || strcasecmp(x, "e") == 0;
     header->is_x_known =
         header->is_x_east || strcasecmp(x, "north") == 0 || strcasecmp(x, "n") == 0;
+    if (x[0] != '\0' && !header->is_x_known) {
+        return SLC_FAIL(SLC_ERROR_UNSUPPORTED,
+                        "%s: /Header/x_orientation is '%s': not supported, expected 'east', "
+                        "'north' or nothing",
+                        uvh5->base.path, x);
+    }
     return SLC_OK;
 }
 
@@ -390,6 +397,11 @@ static slc_status read_texts(slci_uvh5 *uvh5) {
     header->latitude_rad = degrees * SLC_DEGREE_RAD;
     SLC_TRY(slci_h5_get_number_or(uvh5->file, path, "/Header/longitude", (double)NAN, &degrees));
     header->longitude_rad = degrees * SLC_DEGREE_RAD;
+    if (fabs(degrees) > 360.0) {
+        return SLC_FAIL(SLC_ERROR_INPUT,
+                        "%s: /Header/longitude is %g, expected degrees, within 360 of 0", path,
+                        degrees);
+    }
     SLC_TRY(slci_h5_get_text(uvh5->file, path, "/Header/telescope_frame", text, sizeof text));
     if (strcasecmp(text, "mcmf") == 0) {
         header->longitude_rad =

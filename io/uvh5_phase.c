@@ -37,7 +37,11 @@ static slc_status set_frame(const char *path, const char *frame, double epoch, s
     if (strcasecmp(frame, "fk5") == 0) {
         phase->frame = SLC_FRAME_FK5;
         phase->equinox = isfinite(epoch) && epoch > 0.0 ? epoch : 2000.0;
-        return SLC_OK;
+        return phase->equinox < 10000.0
+                   ? SLC_OK
+                   : SLC_FAIL(SLC_ERROR_INPUT,
+                              "%s: the epoch of the phase centre is %g, expected a year up to 9999",
+                              path, epoch);
     }
     return SLC_FAIL(
         SLC_ERROR_UNSUPPORTED,
@@ -47,10 +51,11 @@ static slc_status set_frame(const char *path, const char *frame, double epoch, s
 
 static slc_status check_place(const char *path, const char *lon_name, const char *lat_name,
                               const slci_phase *phase) {
-    if (!isfinite(phase->lon_rad) || !(fabs(phase->lat_rad) <= SLC_PI / 2.0 + 1e-9)) {
+    if (!slci_vis_is_direction(phase->lon_rad, phase->lat_rad)) {
         return SLC_FAIL(SLC_ERROR_INPUT,
-                        "%s: the phase centre is missing or impossible: %s = %g, %s = %g rad", path,
-                        lon_name, phase->lon_rad, lat_name, phase->lat_rad);
+                        "%s: the phase centre is missing or impossible: %s = %g, %s = %g, "
+                        "expected " SLCI_VIS_DIRECTION,
+                        path, lon_name, phase->lon_rad, lat_name, phase->lat_rad);
     }
     return SLC_OK;
 }
@@ -125,6 +130,16 @@ static slc_status read_points(slci_uvh5 *uvh5, const char *group, slci_phase *ph
         for (int k = 0; k < 3 && status == SLC_OK; k++) {
             memcpy(uvh5->points + k * n[1], columns[k], (size_t)n[1] * sizeof *uvh5->points);
             uvh5->n_points = n[1];
+        }
+    }
+    for (int64_t k = 0; k < n[1] && status == SLC_OK; k++) {
+        if (n[1] > 1 && (!slci_vis_is_direction(columns[1][k], columns[2][k]) ||
+                         !slci_vis_is_date(columns[0][k]))) {
+            status = SLC_FAIL(SLC_ERROR_INPUT,
+                              "%s: %s: point %" PRId64
+                              " is impossible: cat_times = %g, expected " SLCI_VIS_DATE
+                              ", cat_lon = %g and cat_lat = %g, expected " SLCI_VIS_DIRECTION,
+                              path, group, k, columns[0][k], columns[1][k], columns[2][k]);
         }
     }
     if (status == SLC_OK) {

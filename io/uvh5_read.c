@@ -102,7 +102,7 @@ static slc_status size_caches(slci_uvh5 *uvh5, slci_uvh5_field *const *fields, i
         if (uvh5->selection->cache_bytes > 0 && total > (double)uvh5->selection->cache_bytes) {
             bytes = (int64_t)((double)uvh5->selection->cache_bytes * ((double)bytes / total));
         }
-        fields[k]->set.keeps_row =
+        fields[k]->keeps_row =
             fields[k]->set.is_filtered &&
             (uvh5->selection->cache_bytes == 0 || total <= (double)uvh5->selection->cache_bytes);
         uvh5->base.kept_bytes += bytes;
@@ -301,7 +301,11 @@ static slc_status read_field(const run *r, slci_uvh5_field *field, void *raw) {
     memcpy(extent, field->extent, sizeof extent);
     origin[0] = r->row;
     extent[0] = r->n;
-    const slci_h5_part all = {.origin = origin, .extent = extent, .raw = raw, .n_parts = 1};
+    const slci_h5_part all = {.origin = origin,
+                              .extent = extent,
+                              .raw = raw,
+                              .n_parts = 1,
+                              .keeps_row = field->keeps_row};
     return slci_h5_dataset_read_part(&field->set, &all, r->counters);
 }
 

@@ -93,14 +93,20 @@ static bool is_selected(const slci_uvh5 *uvh5, const pass *rows, int64_t k,
     return false;
 }
 
-/* Files without times have one: 0, "unknown". */
+/* Files without times have one: 0, "unknown", as some with times write it. */
 static slc_status add_time(const slci_uvh5 *uvh5, int64_t row, int64_t k, const pass *rows,
                            slci_vis_sets *sets, int64_t *last_time) {
     const double jd = uvh5->time.id != 0 ? rows->time[k] : 0.0;
-    if (!isfinite(jd)) {
+    if (jd != 0.0 && !slci_vis_is_date(jd)) {
         return SLC_FAIL(SLC_ERROR_INPUT,
-                        "%s: /Header/time_array: row %" PRId64 " is %g, expected a Julian date",
+                        "%s: /Header/time_array: row %" PRId64 " is %.17g, expected " SLCI_VIS_DATE,
                         uvh5->base.path, row + k, jd);
+    }
+    if (uvh5->lst.id != 0 && fabs(rows->lst[k]) > 2.0 * SLC_TWO_PI) {
+        return SLC_FAIL(SLC_ERROR_INPUT,
+                        "%s: /Header/lst_array: row %" PRId64
+                        " is %g, expected radians, within 4 pi of 0",
+                        uvh5->base.path, row + k, rows->lst[k]);
     }
     if (*last_time < 0 || sets->time_info[*last_time].jd != jd) {
         SLC_TRY(slci_vis_sets_add_time(sets, jd, last_time));

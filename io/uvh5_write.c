@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "core/checked.h"
+#include "io/h5_array_internal.h"
 #include "io/h5_codec.h"
 #include "io/h5_file.h"
 #include "io/outfile.h"
@@ -90,15 +91,6 @@ struct slc_uvh5_writer {
 
 /* ---- types and datasets ---- */
 
-static hid_t make_complex(hid_t part) {
-    const hid_t type = H5Tcreate(H5T_COMPOUND, 8);
-    if (H5Tinsert(type, "r", 0, part) < 0 || H5Tinsert(type, "i", 4, part) < 0) {
-        (void)H5Tclose(type);
-        return -1;
-    }
-    return type;
-}
-
 /* The enumeration that h5py takes for booleans. */
 static hid_t make_bool(void) {
     const hid_t type = H5Tenum_create(H5T_STD_I8LE);
@@ -118,7 +110,7 @@ static hid_t make_type(enum element element, bool is_file) {
     case ELEMENT_I64:
         return H5Tcopy(is_file ? H5T_STD_I64LE : H5T_NATIVE_INT64);
     case ELEMENT_C64:
-        return make_complex(is_file ? H5T_IEEE_F32LE : H5T_NATIVE_FLOAT);
+        return (hid_t)slci_h5_array_file_type(SLC_C64, false); /* in memory too */
     case ELEMENT_BOOL:
         return make_bool();
     case ELEMENT_F32:

@@ -390,7 +390,7 @@ static slc_status choose_times(slci_vis *vis, const slci_time_info *times, int64
     const int64_t begin = options->time_begin;
     const int64_t end = options->time_end == 0 ? n : options->time_end;
     slci_vis_selection *selection = &vis->selection;
-    if (begin < 0 || end < begin || end > n) {
+    if (begin < 0 || end < begin || end > n || (begin == n && n > 0)) {
         return SLC_FAIL(SLC_ERROR_ARGUMENT,
                         "%s: times %" PRId64 " to %" PRId64 " asked for, the set has %" PRId64
                         " (--times A:B, 0-based, B not included)",

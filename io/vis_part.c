@@ -5,6 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/constants.h"
+
+bool slci_vis_is_frequency(double hz) {
+    return hz > 0.0 && hz < SLCI_VIS_MOST_HZ;
+}
+
+bool slci_vis_is_direction(double lon_rad, double lat_rad) {
+    /* A rounding above a right angle is one of the pole. */
+    return fabs(lon_rad) <= 2.0 * SLC_TWO_PI && fabs(lat_rad) <= SLC_PI / 2.0 + 1e-9;
+}
+
+bool slci_vis_is_date(double jd) {
+    return jd >= 1721425.5 && jd < 5373484.5;
+}
+
 bool slci_vis_wants_values(const slci_vis_target *target) {
     bool wants = false;
     for (int k = 0; k < SLC_VIS_MOST_IMAGED; k++) {

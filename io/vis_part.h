@@ -35,6 +35,18 @@ typedef struct slci_phase {
     char text[128];
 } slci_phase;
 
+/* Numbers of a header that can be what they are said to be. A frequency lies below 10^15 Hz, which is
+ * light; of a sky direction the longitude is within two turns, which numbers in degrees seldom are, and
+ * the latitude within a right angle; a Julian date is one of the years 1 to 9999, which FITS can write.
+ * The words say the same, for messages. */
+#define SLCI_VIS_MOST_HZ 1e15
+#define SLCI_VIS_FREQUENCY "a frequency in Hz, above 0 and below 10^15"
+#define SLCI_VIS_DIRECTION "radians, within 4 pi and within pi / 2 of 0"
+#define SLCI_VIS_DATE "a Julian date of the years 1 to 9999 (1721425.5 to 5373484.5)"
+bool slci_vis_is_frequency(double hz);
+bool slci_vis_is_direction(double lon_rad, double lat_rad);
+bool slci_vis_is_date(double jd);
+
 /* What one file says of itself. */
 typedef struct slci_vis_header {
     char format[32];

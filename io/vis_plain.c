@@ -208,7 +208,8 @@ static slc_status select_rows(slci_vis_part *part, const slci_vis_selection *sel
         const int64_t extent[2] = {1, selection->n_channels};
         int64_t bytes = slci_h5_dataset_chunk_row_bytes(set, origin, extent);
         const int64_t room = selection->cache_bytes / SLCI_PLAIN_COLUMNS;
-        set->keeps_row = set->is_filtered && (selection->cache_bytes == 0 || bytes <= room);
+        plain->columns[k].keeps_row =
+            set->is_filtered && (selection->cache_bytes == 0 || bytes <= room);
         if (selection->cache_bytes > 0) {
             bytes = slc_min_i64(bytes, room);
         }
@@ -268,7 +269,11 @@ static slc_status fetch(slci_plain *plain, int k, int64_t row, int64_t n, unsign
     }
     const int64_t origin[2] = {row, selection->channel_begin};
     const int64_t extent[2] = {n, selection->n_channels};
-    const slci_h5_part all = {.origin = origin, .extent = extent, .raw = buffer, .n_parts = 1};
+    const slci_h5_part all = {.origin = origin,
+                              .extent = extent,
+                              .raw = buffer,
+                              .n_parts = 1,
+                              .keeps_row = column->keeps_row};
     SLC_TRY(slci_h5_dataset_read_part(set, &all, counters));
     *out = buffer;
     *stride_bytes = (is_wide ? selection->n_channels : 1) * set->type.bytes;

@@ -27,6 +27,7 @@ enum {
 typedef struct slci_plain_column {
     slci_h5_dataset set;   /* shape, type and texts are filled in for memory too */
     unsigned char *memory; /* dense, C order, owned */
+    bool keeps_row;        /* HDF5's cache has room for a row of its chunks */
 } slci_plain_column;
 
 typedef struct slci_plain {

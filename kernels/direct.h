@@ -42,7 +42,7 @@ typedef struct slc_direct_survey {
     double first_granule_sum; /* Σ|wV| of the first granule with any weight; 0 if there is none */
 } slc_direct_survey;
 
-/* Most samples of a granule, and half as many as in CUDA's product kernel with long stages. */
+/* Most samples of a granule; CUDA's product kernel with long stages has two or four times as many. */
 #define SLC_DIRECT_GRANULE_SAMPLES 4096
 
 /* Rows of one granule: tiles and the survey's first granule are whole numbers of these. */
@@ -126,8 +126,8 @@ typedef struct slc_direct_tuning {
 typedef struct slc_direct_setup {
     slc_direct_geometry geometry;
     int64_t n_channels;
-    int64_t granule_rows;    /* of one granule; rows × channels <= 8192 unless one row is more */
-    int64_t granule_samples; /* longest run summed before the accumulator, at most 8192 */
+    int64_t granule_rows;    /* of one granule; rows × channels <= 16384 unless one row is more */
+    int64_t granule_samples; /* longest run summed before the accumulator, at most 16384 */
     int64_t tile_pixels;   /* T: kernel tiles are T × T pixels, aligned to the picture's corner */
     int64_t block_samples; /* samples in one product before promotion (host) */
     int n_parts;           /* 1: real part; 2: real and imaginary (--complex) */

@@ -304,10 +304,6 @@ static slc_direct_setup product_setup(const slc_direct_request *request,
     product.compute_capability = request->card.compute_capability;
     product.n_products = n_products;
     product.tile_pixels = SLCI_CUDA_PRODUCT_TILE;
-    if (product.unit != SLC_DIRECT_UNIT_SHORT) {
-        product.granule_rows *= SLCI_CUDA_GRANULES;
-        product.granule_samples *= SLCI_CUDA_GRANULES;
-    }
     product.max_terms = n_products == 1                         ? SLCI_CUDA_MOST_COARSE_TERMS
                         : product.unit == SLC_DIRECT_UNIT_SHORT ? SLCI_CUDA_MOST_SHORT_TERMS
                                                                 : SLCI_CUDA_MOST_TERMS;
@@ -315,6 +311,16 @@ static slc_direct_setup product_setup(const slc_direct_request *request,
         fmin(0.5 * setup->epsilon,
              setup->epsilon - product_rounding(&product) - setup->phase_rounding);
     return product;
+}
+
+/* Longer granules, where the product kernel has room for them. */
+static void lengthen_granules(slc_direct_setup *product) {
+    if (product->unit != SLC_DIRECT_UNIT_SHORT) {
+        const int granules =
+            terms_used(product) == 0 ? SLCI_CUDA_PLAIN_GRANULES : SLCI_CUDA_GRANULES;
+        product->granule_rows *= granules;
+        product->granule_samples *= granules;
+    }
 }
 
 /* The product kernel where the card has one and its tiles save enough to be worth a launch of their
@@ -333,6 +339,7 @@ static slc_direct_setup choose_kernel(const slc_direct_request *request,
     }
     const bool is_wanted = request->tile_pixels > 0 ? request->tile_pixels == SLCI_CUDA_PRODUCT_TILE
                                                     : flops < (1.0 - LEAST_SAVED) * all_sine;
+    lengthen_granules(&product);
     return is_wanted ? product : *sine;
 }
 

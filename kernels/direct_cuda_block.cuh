@@ -43,7 +43,7 @@ typedef struct slci_direct_cuda_arguments {
 typedef struct slci_direct_run {
     int64_t first_row;     /* of its granule, in the engine tile */
     uint32_t first_sample; /* in its granule, which direct_cuda_tile keeps below 2^32 samples */
-    int n_samples;         /* at most 4,096, or 8,192 of the product kernel */
+    int n_samples;         /* at most 4,096, or 16,384 of the product kernel */
 } slci_direct_run;
 
 /* One sample as the turns need it: for columns and for rows the turns a pixel (x) and at the

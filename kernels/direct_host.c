@@ -416,10 +416,9 @@ static slc_status enqueue_tile(void *state, const slc_tile_arguments *arguments)
 /* Our pool's threads call BLAS, each for itself: its own threads would only add overhead, and the
  * shape of a product split over threads would no longer be ours to fix. */
 static slc_status prepare(void *state, slc_device *device) {
-    (void)state;
-    (void)device;
+    const slc_direct_setup *setup = state;
     openblas_set_num_threads(1);
-    return SLC_OK;
+    return setup->max_terms < 0 ? SLC_OK : slci_direct_blas_reserve(slc_pool_size(device->pool));
 }
 
 const slc_direct_kernel slci_direct_host = {

@@ -140,6 +140,10 @@ double slci_direct_centre_turns(const slci_direct_view *view, const slci_direct_
 /* "SkylakeX": the kernels that OpenBLAS chose. */
 const char *slci_direct_blas_core(void);
 
+/* Has OpenBLAS take its buffers for products on so many threads at once, which it would else do during
+ * them, and wait for ever where there is no memory. Thread-safe. SLC_ERROR_MEMORY. */
+SLC_MUST_USE slc_status slci_direct_blas_reserve(int n_threads);
+
 #ifdef __cplusplus
 }
 #endif

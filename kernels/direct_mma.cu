@@ -25,16 +25,16 @@
  * part of the next stage's columns, while the tensor cores work; a barrier ends a stage. What is
  * made next is loaded from shared memory before what is made now. Samples are prepared 256 at a
  * time, a thread each, and fetched as long before. Sums, 64 pixels a thread, leave at the end of a
- * run (a granule, or 8,192 samples of one) through shared memory and are added to the image by
- * plain loads and stores, for which a block locks the tile.
+ * run (a granule, or 8,192 samples of one, 16,384 where no tile has a correction term) through shared
+ * memory and are added to the image by plain loads and stores, for which a block locks the tile.
  *
  * Phases. Tensor cores and double precision share a unit: with a multiply-add in double for each
  * line and sample, instructions and tensor cores take turns. So a line's turn is a sum of 32-bit
  * integers: the turn at some line, steps from it, and what w (N - n0) has beside a slope
  * (slci_mma_lines). That is a product in single precision, counted in units of at least 2^-32
  * turns; from two correction terms on the upper word of the product of two 32-bit integers, which
- * is exact and takes 6 cycles, or 19 beside the tensor cores. An eighth of a turn is added
- * beforehand, so that the upper two bits are the quarter and the other 30 the rest around its
+ * is exact and takes 6 cycles, or 19 beside the tensor cores. A quarter of a turn is added
+ * beforehand, so that the upper bit is the half turn and the other 31 the rest around its
  * middle. A lane's two rows are counted from the middle of its warp's 16, at which each sample has
  * its turn prepared.
  *
@@ -42,7 +42,9 @@
  * curve has in common there, and a scatter. So one circle of θ is enough for both, with a short
  * polynomial for cos ε and sin ε (slci_mma_common); the middle's phase goes into the amplitude, by a
  * sine in double precision once a sample. A lane's two rows are such a pair, and a lane makes such
- * columns. Tiles whose curve is too large for it are made line by line, as short stages are.
+ * columns. Without correction terms lines are all as far apart, so a lane's second pair of columns, 32
+ * further on, is made by the product of the first one's circle and one that is prepared with the
+ * sample. Tiles whose curve is too large for it are made line by line, as short stages are.
  *
  * Correction. e^{-2πi w c} is a polynomial in f(l) = 1/n(l, m0) - 1/n0, with coefficients that w
  * and m fix (direct_bent.h). So each power is one more product into the same sums, of A times its
@@ -61,29 +63,31 @@
  * lies 25 places below the leading bit of the largest of 16 products and the sum, and then what
  * single precision does not hold of the new sum (direct_probe.h, by which each card is asked). The
  * small products come first in a stage, when the sum is next to nothing, so that four additions (8
- * samples each) cut off something; then the sum goes into an ordinary one in single precision with
- * compensation: what that rounds off stays in the tensor cores' sum. Coherent sums lose 1.5e-7 this
- * way, whatever their length.
+ * samples each; eight in stages of 64) cut off something; then the sum goes into an ordinary one in
+ * single precision with compensation: what that rounds off stays in the tensor cores' sum. An amplitude
+ * is larger by half of what the additions from its own on cut off at most (slci_mma_less_cut).
+ *
+ * One large sample would take away what is added after it: samples of 2^-25 of it altogether, of
+ * larger ones a bit at each addition. In the order of the data that broke the promise (1.2e-6, of 64
+ * samples of which the first has nearly all). So each warp's samples go in the order of their sizes
+ * (slci_mma_place): the largest are in the last step, and what comes before them is added while the
+ * sum is small. Measured over such fields: 5.9e-7 at most.
  *
  * Error of one sample relative to w|V|, at most, in units of 1e-7:
  *     turns: 1.5 · 2^-32 of a column, 4.5 of a row, without the curve ... 0.2
- *     conversion, sine and cosine, twice: 1.25 each, found by trying .... 2.5
+ *     conversion, sine and cosine: 2.3 a line, found by trying, and
+ *       3.7 of a column that was turned on .............................. 6.0
  *     amplitude and complex product .................................... 1.0
  *     fp16 pairs: 2^-23 of the left, √2 2^-24 of the right .............. 2.0
  *     A"B" left out .................................................... 1.7
- *     what one addition of the tensor cores cuts off ................... 1.2
- * together 8.6, line by line; in pairs a column has 1.9 and a row 3.5 with its amplitude, but a sum is
- * larger by half of what is cut off at most (SLCI_MMA_CUT), and the whole of one sample was off by 5.7
- * in 4·10^7 tries; 8.6 stands for both. The curve's rounding counts as what a tile leaves out
- * (direct_bent.h). Of many samples all but the last are independent (a pseudo-random phase of each,
- * added to columns and taken from rows, sees to that for equal ones), and the last is up to 3.0 in a
- * stage, 4.8 in one of 64 samples less that half. (The last addition cuts up to 2^-23 of its result,
- * and of each of the two numbers beside the largest 2^-25 of that, on cards before 9.0 2^-24. With
- * fp16 pairs and A"B" that is 4.8 at most, there 4.93, searched at random over phases and amplitudes:
- * they are not at their largest together. So it is 8.6, and 8.7 with short stages.) Measured: 2.7e-7
- * for one visibility, 1.5e-7 at a coherent peak, 1.4e-7 relative L2 of a random field. With one
- * product: 2^-11 of the left and √2 2^-12 of the right, 8.4e-4 together; measured 5.6e-4 for one
- * visibility.
+ *     what one addition of the tensor cores cuts off, less half ......... 0.6
+ * They are not at their largest together: the whole of one sample, with the same arithmetic on a
+ * processor, was off by 6.2 in 4·10^7 tries at random over phases, angles and amplitudes in pairs, by
+ * 5.5 line by line. 8.6 stands for both, 8.7 with short stages, whose cards may keep 24 places. The
+ * curve's rounding counts as what a tile leaves out (direct_bent.h). Of many samples all but what is
+ * cut off are independent: a pseudo-random phase of each, added to columns and taken from rows, sees to
+ * that for equal ones. With one product: 2^-11 of the left and √2 2^-12 of the right, 8.4e-4 together;
+ * measured 5.6e-4 for one visibility.
  *
  * Instructions of single warps and of warp groups give the same bits on an H200, in the same stages.
  *

@@ -58,7 +58,7 @@ typedef struct slci_mma_lines_of {
 template <class PLAN> struct __align__(16) slci_mma_stock {
     char samples[2 * PLAN::BLOCK * PLAN::SAMPLE_BYTES];
     /* For a curve of integers w in units of 1 / w_per_unit. Of lines that mirror each other the bits of
-     * the scatter in radians, which columns have and rows are without. */
+     * the scatter in radians, which columns have and the amplitude is without. */
     int own[2 * PLAN::BLOCK];
     uint16_t list[PLAN::RUN]; /* used samples of the run, in their order */
     slci_mma_raw raw[PLAN::BLOCK < 32 * SLCI_MMA_WARPS ? 2 * PLAN::BLOCK : PLAN::BLOCK];
@@ -68,6 +68,14 @@ template <class PLAN> struct __align__(16) slci_mma_stock {
     }
     __device__ __forceinline__ const slci_mma_sample *sample(int k) const {
         return (const slci_mma_sample *)(samples + k * PLAN::SAMPLE_BYTES);
+    }
+
+    /* Behind a sample: the circle from a column to the 32nd after it (PLAN::IS_TURNED). */
+    __device__ __forceinline__ float2 *turned(int k) {
+        return (float2 *)(sample(k) + 1);
+    }
+    __device__ __forceinline__ const float2 *turned(int k) const {
+        return (const float2 *)(sample(k) + 1);
     }
 };
 
@@ -105,13 +113,6 @@ static __device__ __forceinline__ uint32_t slci_mma_address(const void *shared) 
 /* The same in lines of operands, 16 bytes each. */
 static __device__ __forceinline__ uint32_t slci_mma_line(const void *shared) {
     return slci_mma_address(shared) / 16;
-}
-
-/* Whether the corner that is farthest out lies within the horizon. */
-static __device__ inline bool slci_mma_is_inside(const slc_direct_setup *setup,
-                                                 const slc_direct_tile *tile) {
-    const double half = 0.5 * SLCI_MMA_TILE * setup->geometry.scale_rad;
-    return slci_direct_r2(fabs(tile->l0) + half, fabs(tile->m0) + half) < 1.0;
 }
 
 /* 1/n - 1/n0 without its cancellation, for n² = n0² - (square - square0). */

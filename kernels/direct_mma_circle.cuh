@@ -15,51 +15,43 @@
 
 #include "kernels/direct_mma_plan.cuh"
 
-/* sin x = x + x³ (S1 + …) and cos x = 1 + x² (C1 + …) for |x| <= π/4, in powers of x²: within 1.8e-9
- * and 1.1e-10, by Remez's exchange, each coefficient rounded before the next is found. */
-#define SLCI_MMA_S1 -0x1.55554p-3f
-#define SLCI_MMA_S2 0x1.1105bep-7f
-#define SLCI_MMA_S3 -0x1.98dd16p-13f
+/* sin x = x + x³ (S1 + …) and cos x = 1 + x² (C1 + …) for |x| <= π/2, in powers of x²: within 5.0e-9
+ * and 4.4e-10, by Remez's exchange, each coefficient rounded before the next is found. */
+#define SLCI_MMA_S1 -0x1.555548p-3f
+#define SLCI_MMA_S2 0x1.110e58p-7f
+#define SLCI_MMA_S3 -0x1.9f5cecp-13f
+#define SLCI_MMA_S4 0x1.5cd244p-19f
 #define SLCI_MMA_C1 -0.5f
-#define SLCI_MMA_C2 0x1.55554ap-5f
-#define SLCI_MMA_C3 -0x1.6c0c1ap-10f
-#define SLCI_MMA_C4 0x1.99e0eep-16f
+#define SLCI_MMA_C2 0x1.55555p-5f
+#define SLCI_MMA_C3 -0x1.6c14b8p-10f
+#define SLCI_MMA_C4 0x1.9f931cp-16f
+#define SLCI_MMA_C5 -0x1.196acep-22f
 
-/* Cosine (x) and sine (y) of a turn from those of what is beside its nearest quarter. Where bit 30 is
- * set, the number of quarters is odd and they change over; bit 31 changes the sign of both. In words of
- * the assembler, because the compiler would take two instructions for the condition; 0x78 is
- * a ^ (b & c). */
-static __device__ __forceinline__ float2 slci_mma_cross(uint32_t turn, float s, float c) {
-    float2 out;
-    asm("{\n.reg .pred p;\n.reg .b32 odd, x, y;\n.reg .f32 minus, fx, fy;\n"
-        "and.b32 odd, %2, 0x40000000;\nsetp.ne.u32 p, odd, 0;\nneg.f32 minus, %3;\n"
-        "selp.f32 fx, minus, %4, p;\nselp.f32 fy, %4, %3, p;\n"
-        "mov.b32 x, fx;\nmov.b32 y, fy;\n"
-        "lop3.b32 x, x, %2, 0x80000000, 0x78;\nlop3.b32 y, y, %2, 0x80000000, 0x78;\n"
-        "mov.b32 %0, x;\nmov.b32 %1, y;\n}"
-        : "=f"(out.x), "=f"(out.y)
-        : "r"(turn), "f"(s), "f"(c));
-    return out;
-}
-
-/* turn · 4 + 2^31 as one instruction; of the plain expression the compiler makes two. */
-static __device__ __forceinline__ int slci_mma_quarter_rest(uint32_t turn) {
+/* turn · 2 + 2^31 as one instruction; of the plain expression the compiler makes two. */
+static __device__ __forceinline__ int slci_mma_half_rest(uint32_t turn) {
     int out;
-    asm("{\n.reg .b32 half;\nmov.b32 half, 0x80000000;\nmad.lo.s32 %0, %1, 4, half;\n}"
+    asm("{\n.reg .b32 half;\nmov.b32 half, 0x80000000;\nmad.lo.s32 %0, %1, 2, half;\n}"
         : "=r"(out)
         : "r"(turn));
     return out;
 }
 
-/* Cosine (x) and sine (y) of turns that are an eighth ahead. Each step is taken for all of them before
- * the next, because a warp issues in order: what follows the one before would wait for it. */
+/* The number, its sign changed where bit 31 of the turn is set: the number of half turns is odd. */
+static __device__ __forceinline__ float slci_mma_signed(float number, uint32_t turn) {
+    return __uint_as_float(__float_as_uint(number) ^ (turn & 0x80000000u));
+}
+
+/* Cosine (x) and sine (y) of turns that are a quarter ahead. Polynomials for an eighth of a turn either
+ * way would be a power shorter each, but to change both over where they have to takes four instructions
+ * of the slow kind. Each step is taken for all turns before the next, because a warp issues in order:
+ * what follows the one before would wait for it. */
 template <int N>
 static __device__ __forceinline__ void slci_mma_circles_fine(const uint32_t *turn, float2 *out) {
     float x[N], x2[N], s[N], c[N];
 #pragma unroll
     for (int k = 0; k < N; k++) {
-        /* The lower 30 bits less half of their range: the rest, in units of 2^-32 quarters. */
-        x[k] = __fmul_rn(__int2float_rn(slci_mma_quarter_rest(turn[k])), 0x1.921fb6p-32f);
+        /* The lower 31 bits less half of their range: the rest, in units of 2^-32 half turns. */
+        x[k] = __fmul_rn(__int2float_rn(slci_mma_half_rest(turn[k])), 0x1.921fb6p-31f);
     }
 #pragma unroll
     for (int k = 0; k < N; k++) {
@@ -67,8 +59,13 @@ static __device__ __forceinline__ void slci_mma_circles_fine(const uint32_t *tur
     }
 #pragma unroll
     for (int k = 0; k < N; k++) {
-        c[k] = __fmaf_rn(x2[k], SLCI_MMA_C4, SLCI_MMA_C3);
-        s[k] = __fmaf_rn(x2[k], SLCI_MMA_S3, SLCI_MMA_S2);
+        c[k] = __fmaf_rn(x2[k], SLCI_MMA_C5, SLCI_MMA_C4);
+        s[k] = __fmaf_rn(x2[k], SLCI_MMA_S4, SLCI_MMA_S3);
+    }
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        c[k] = __fmaf_rn(x2[k], c[k], SLCI_MMA_C3);
+        s[k] = __fmaf_rn(x2[k], s[k], SLCI_MMA_S2);
     }
 #pragma unroll
     for (int k = 0; k < N; k++) {
@@ -86,7 +83,7 @@ static __device__ __forceinline__ void slci_mma_circles_fine(const uint32_t *tur
     }
 #pragma unroll
     for (int k = 0; k < N; k++) {
-        out[k] = slci_mma_cross(turn[k], s[k], c[k]);
+        out[k] = make_float2(slci_mma_signed(c[k], turn[k]), slci_mma_signed(s[k], turn[k]));
     }
 }
 
@@ -129,11 +126,17 @@ static __device__ __forceinline__ uint32_t slci_mma_curve_turn(int w, float w_pl
     return __float_as_uint(units) * curve_unit; /* and SLCI_MMA_WHOLE_BITS (slci_mma_phase) */
 }
 
-/* Cosine and sine of the angle that two lines which mirror each other have in common: `scatter`, and w
- * times `even` (slci_direct_mirror_find). */
-template <class PLAN>
-static __device__ __forceinline__ float2 slci_mma_common(float w_plain, float even, float scatter) {
-    const float x = __fmaf_rn(w_plain, even, scatter);
+/* The same polynomials for |x| <= π/4, a power shorter: within 1.8e-9 and 1.1e-10. */
+#define SLCI_MMA_NEAR_S1 -0x1.55554p-3f
+#define SLCI_MMA_NEAR_S2 0x1.1105bep-7f
+#define SLCI_MMA_NEAR_S3 -0x1.98dd16p-13f
+#define SLCI_MMA_NEAR_C1 -0.5f
+#define SLCI_MMA_NEAR_C2 0x1.55554ap-5f
+#define SLCI_MMA_NEAR_C3 -0x1.6c0c1ap-10f
+#define SLCI_MMA_NEAR_C4 0x1.99e0eep-16f
+
+/* Cosine and sine of the angle that two lines which mirror each other have in common. */
+template <class PLAN> static __device__ __forceinline__ float2 slci_mma_common(float x) {
     const float x2 = __fmul_rn(x, x);
     float c = -1.0f / 2;
     float s = -1.0f / 6;
@@ -141,9 +144,10 @@ static __device__ __forceinline__ float2 slci_mma_common(float w_plain, float ev
         c = __fmaf_rn(x2, 1.0f / 24, c);
         s = __fmaf_rn(x2, 1.0f / 120, s);
     } else if (PLAN::COMMON_PAIRS == 2) {
-        c = __fmaf_rn(x2, __fmaf_rn(x2, SLCI_MMA_C4, SLCI_MMA_C3), SLCI_MMA_C2);
-        c = __fmaf_rn(x2, c, SLCI_MMA_C1);
-        s = __fmaf_rn(x2, __fmaf_rn(x2, SLCI_MMA_S3, SLCI_MMA_S2), SLCI_MMA_S1);
+        c = __fmaf_rn(x2, SLCI_MMA_NEAR_C4, SLCI_MMA_NEAR_C3);
+        c = __fmaf_rn(x2, __fmaf_rn(x2, c, SLCI_MMA_NEAR_C2), SLCI_MMA_NEAR_C1);
+        s = __fmaf_rn(x2, SLCI_MMA_NEAR_S3, SLCI_MMA_NEAR_S2);
+        s = __fmaf_rn(x2, s, SLCI_MMA_NEAR_S1);
     }
     return make_float2(__fmaf_rn(x2, c, 1.0f), __fmaf_rn(__fmul_rn(x2, x), s, x));
 }

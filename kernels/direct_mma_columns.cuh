@@ -36,6 +36,7 @@ typedef struct slci_mma_columns {
     uint32_t turn[SLCI_MMA_CHUNK], step[SLCI_MMA_CHUNK];
     int own[SLCI_MMA_CHUNK]; /* slci_mma_stock */
     float w_plain[SLCI_MMA_CHUNK];
+    float2 circle[SLCI_MMA_CHUNK], turned[SLCI_MMA_CHUNK]; /* PLAN::IS_TURNED */
     /* Of the group that comes next. */
     int curve;
     float even;
@@ -58,11 +59,24 @@ static __device__ __forceinline__ void slci_mma_start_columns(const slci_mma_sto
     }
 }
 
+/* Product of two circles. */
+static __device__ __forceinline__ float2 slci_mma_turn_on(float2 a, float2 b) {
+    return make_float2(__fmaf_rn(-a.y, b.y, __fmul_rn(a.x, b.x)),
+                       __fmaf_rn(a.x, b.y, __fmul_rn(a.y, b.x)));
+}
+
 /* The lane's circles at a line, or at the second of a pair, and on to its next. */
 template <class PLAN>
-static __device__ __forceinline__ void slci_mma_column_circles(slci_mma_columns *own,
+static __device__ __forceinline__ void slci_mma_column_circles(slci_mma_columns *own, int group,
                                                                uint32_t curve_unit, float2 *out) {
     uint32_t turn[SLCI_MMA_CHUNK];
+    if (PLAN::IS_TURNED && group % PLAN::CHUNK_GROUPS > 0) {
+#pragma unroll
+        for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+            out[k] = slci_mma_turn_on(own->circle[k], own->turned[k]);
+        }
+        return;
+    }
 #pragma unroll
     for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
         turn[k] = own->turn[k] +
@@ -70,6 +84,10 @@ static __device__ __forceinline__ void slci_mma_column_circles(slci_mma_columns 
         own->turn[k] += own->step[k];
     }
     slci_mma_circles<PLAN, SLCI_MMA_CHUNK>(turn, out);
+#pragma unroll
+    for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+        own->circle[k] = out[k];
+    }
 }
 
 /* A column's lines of terms TERM and above, of its values in the term before. */
@@ -113,10 +131,16 @@ slci_mma_load_columns(const slci_mma_shared *shared, const slci_mma_stock<PLAN> 
         const int column = PLAN::IS_MIRRORED ? slci_mma_pair_line(line, h) : line;
         own->bend[h] = PLAN::N_TERMS > 0 ? shared->column_bend[column] : 0.0f;
     }
+    const int sample =
+        (stage * PLAN::STAGE + slci_mma_chunk_of<PLAN>(warp, group) * SLCI_MMA_CHUNK) %
+        (2 * PLAN::BLOCK);
     if (group % PLAN::CHUNK_GROUPS == 0) {
-        const int sample =
-            stage * PLAN::STAGE + slci_mma_chunk_of<PLAN>(warp, group) * SLCI_MMA_CHUNK;
-        slci_mma_start_columns<PLAN>(stock, sample % (2 * PLAN::BLOCK), line, own);
+        slci_mma_start_columns<PLAN>(stock, sample, line, own);
+    } else if constexpr (PLAN::IS_TURNED) {
+#pragma unroll
+        for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
+            own->turned[k] = *stock->turned(sample + k);
+        }
     }
 }
 
@@ -137,8 +161,8 @@ static __device__ __forceinline__ void slci_mma_put_pair(const float2 *circle, i
     float2 before[SLCI_MMA_CHUNK];
 #pragma unroll
     for (int k = 0; k < SLCI_MMA_CHUNK; k++) {
-        const float2 common =
-            slci_mma_common<PLAN>(own->w_plain[k], own->even, __int_as_float(own->own[k]));
+        const float2 common = slci_mma_common<PLAN>(
+            __fmaf_rn(own->w_plain[k], own->even, __int_as_float(own->own[k])));
         const float c = __fmul_rn(circle[k].x, common.x);
         const float s = __fmul_rn(circle[k].y, common.x);
         behind[k] =
@@ -158,7 +182,7 @@ static __device__ __forceinline__ void slci_mma_make_columns(uint32_t curve_unit
     const int line = slci_mma_column_of<PLAN>(warp, group);
     char *chunk = operands + slci_mma_chunk_of<PLAN>(warp, group) * PLAN::CHUNK_BYTES;
     float2 value[SLCI_MMA_CHUNK];
-    slci_mma_column_circles<PLAN>(own, curve_unit, value);
+    slci_mma_column_circles<PLAN>(own, group, curve_unit, value);
     if constexpr (PLAN::IS_MIRRORED) {
         slci_mma_put_pair<PLAN>(value, line, own, chunk);
     } else {

@@ -202,11 +202,18 @@ static __device__ __forceinline__ void slci_mma_sum_run(const slci_direct_cuda_a
         }
         slci_mma_sum_stage<UNIT, PLAN>(at, &rows, stage, &values, own->part);
         if (stage % PLAN::INTERVAL == PLAN::INTERVAL - 1) {
-            slci_mma_promote(own);
+            slci_mma_promote<PLAN>(own);
         }
         UNIT::publish();
         __syncthreads();
     }
+}
+
+/* Whether the corner that is farthest out lies within the horizon. */
+static __device__ inline bool slci_mma_is_inside(const slc_direct_setup *setup,
+                                                 const slc_direct_tile *tile) {
+    const double half = 0.5 * SLCI_MMA_TILE * setup->geometry.scale_rad;
+    return slci_direct_r2(fabs(tile->l0) + half, fabs(tile->m0) + half) < 1.0;
 }
 
 /* Whether the block has a tile of this kernel; finds it. All threads. */

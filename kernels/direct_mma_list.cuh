@@ -7,10 +7,6 @@
 
 #include "kernels/direct_mma_block.cuh"
 
-/* Tensor cores cut off up to 2^-23 of a sum when they add, always towards zero: amplitudes are larger
- * by half of that, so that one addition is 2^-24 off at most, either way. */
-#define SLCI_MMA_CUT (1.0 + 0x1p-24)
-
 /* Below the exponent of any w V that is not 0. */
 #define SLCI_MMA_NO_EXPONENT -2000
 
@@ -96,7 +92,7 @@ static __device__ __noinline__ void slci_mma_list_run(const slci_direct_cuda_arg
     }
     if (threadIdx.x == 0) {
         shared->left_bits = SLCI_MMA_LEFT_BIT - exponent;
-        shared->scale = ldexp(SLCI_MMA_CUT, SLCI_MMA_LEFT_BIT - exponent);
+        shared->scale = ldexp(1.0, SLCI_MMA_LEFT_BIT - exponent);
         shared->n_used = exponent > SLCI_MMA_NO_EXPONENT ? n_used : 0;
     }
     __syncthreads();

@@ -75,9 +75,10 @@ template <int PRODUCTS, int TERMS, bool IS_SHORT, bool MIRRORED> struct slci_mma
     /* Pieces in which finished sums go into the image: where one has room for all rows. */
     static constexpr int PIECES = IS_SHORT ? SLCI_MMA_WARPS : 1;
     static constexpr int PIECE_ROWS = SLCI_MMA_TILE / PIECES;
-    static constexpr int
-        RUN = /* samples at most: the list of those with a weight has room for them */
-        SLC_DIRECT_GRANULE_SAMPLES * (IS_SHORT ? 1 : SLCI_CUDA_GRANULES);
+    /* Samples of a run at most: the list of those with a weight has room for them. */
+    static constexpr int RUN = SLC_DIRECT_GRANULE_SAMPLES * (IS_SHORT     ? 1
+                                                             : TERMS == 0 ? SLCI_CUDA_PLAIN_GRANULES
+                                                                          : SLCI_CUDA_GRANULES);
     /* From sample to sample: apart in their banks, where there is room. */
     static constexpr int SAMPLE_BYTES = IS_SPLIT && TERMS == 2 && !IS_SHORT ? 64 : 80;
     static constexpr int CHUNKS = STAGE / SLCI_MMA_CHUNK;
@@ -105,6 +106,11 @@ template <int PRODUCTS, int TERMS, bool IS_SHORT, bool MIRRORED> struct slci_mma
     /* Whether lines have a curve in their turns. Of lines that mirror each other it is what differs
      * between them, which is part of what a tile without terms leaves out. */
     static constexpr bool HAS_CURVE = !MIRRORED || TERMS > 0;
+    /* Whether columns 32 further on are made of a sample's circles by one more of them, which is so
+     * where all lines are as far apart. */
+    static constexpr bool IS_TURNED = MIRRORED && !HAS_CURVE;
+    static_assert(!IS_TURNED || CHUNK_GROUPS == 2, "one circle takes columns to those after them");
+    static_assert(!IS_TURNED || SAMPLE_BYTES == 80, "that circle has no room behind a sample");
     /* Whether that comes with SLCI_MMA_WHOLE_BITS. */
     static constexpr bool HAS_WHOLE_BITS = HAS_CURVE && !IS_CURVE_WHOLE;
     /* Rows of a warp that have a turn of their own, and the one whose turn is prepared. */
@@ -112,9 +118,9 @@ template <int PRODUCTS, int TERMS, bool IS_SHORT, bool MIRRORED> struct slci_mma
     static constexpr int FIRST_TURN = MIRRORED ? 0 : SLCI_MMA_MIDDLE_ROW;
     /* Pairs of powers of the angle that those have in common, beyond the third. */
     static constexpr int COMMON_PAIRS = TERMS < 2 ? TERMS : 2;
-    /* What columns and rows are ahead of their phase, in units of 2^-32 turns: an eighth of a turn
-     * makes the nearest quarter the one below. */
-    static constexpr uint32_t AHEAD = IS_SPLIT ? 0x20000000u : 0u;
+    /* What columns and rows are ahead of their phase, in units of 2^-32 turns: a quarter of a turn
+     * makes the nearest half turn the one below. */
+    static constexpr uint32_t AHEAD = IS_SPLIT ? 0x40000000u : 0u;
 
     /* 128 lines of 16 bytes (4 samples, real and imaginary part as fp16) for each chunk. */
     static constexpr int CHUNK_BYTES = SLCI_MMA_TILE * 16;

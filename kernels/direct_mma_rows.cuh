@@ -129,7 +129,7 @@ static __device__ __forceinline__ void slci_mma_load_rows(const slci_mma_rows *r
         out->w_plain[j] = head.z;
         out->step[j] = __float_as_uint(head.w);
         out->turn[j] = sample->row_turn[rows->warp];
-        out->own[j] = stock->own[at];
+        out->own[j] = PLAN::IS_MIRRORED ? 0 : stock->own[at];
     }
 }
 
@@ -149,8 +149,7 @@ slci_mma_make_mirrored_values(const slci_mma_rows *rows, const slci_mma_row_samp
     slci_mma_circles<PLAN, 2>(turn, circle);
 #pragma unroll
     for (int j = 0; j < 2; j++) {
-        const float2 common = slci_mma_common<PLAN>(samples->w_plain[j], rows->even,
-                                                    -__int_as_float(samples->own[j]));
+        const float2 common = slci_mma_common<PLAN>(__fmul_rn(samples->w_plain[j], rows->even));
         const float2 a = samples->a[j];
         const float x = __fmaf_rn(a.y, common.y, __fmul_rn(a.x, common.x));
         const float y = __fmaf_rn(-a.x, common.y, __fmul_rn(a.y, common.x));

@@ -110,11 +110,11 @@ static __device__ __forceinline__ double2 slci_mma_turned(double2 a, double turn
 
 /* Of a mirrored tile: phases from the middle to the first line behind it and from line to line, and the
  * amplitude with the phase in the middle. That would take the scatter away, so it is a small one here,
- * among what the lines of a pair have in common. */
+ * of `scatter` radians, among what the columns of a pair have in common. */
 template <class PLAN>
-static __device__ __forceinline__ void slci_mma_mirrored_phase(const slci_mma_shared *shared,
-                                                               double scale_rad, const double *uvw,
-                                                               double2 a, slci_mma_sample *out) {
+static __device__ __forceinline__ void
+slci_mma_mirrored_phase(const slci_mma_shared *shared, double scale_rad, const double *uvw,
+                        double2 a, float scatter, slci_mma_sample *out) {
     const slci_mma_reference *at = &shared->reference;
     const double w = uvw[2];
     const uint64_t column = slci_mma_fixed_turn(slci_fraction(w, 0.5 * shared->columns.slope) -
@@ -126,7 +126,8 @@ static __device__ __forceinline__ void slci_mma_mirrored_phase(const slci_mma_sh
     const double2 turned =
         slci_mma_turned(a, slci_fraction(uvw[0], at->l) + slci_fraction(uvw[1], at->m) +
                                slci_fraction(w, at->w_factor) +
-                               slci_fraction(w, at->l_bent + at->m_bent));
+                               slci_fraction(w, at->l_bent + at->m_bent) -
+                               0.15915494309189535 * (double)scatter);
     out->a = make_float2((float)turned.x, (float)turned.y);
     out->w_plain = (float)w;
 }
@@ -151,8 +152,67 @@ static __device__ __forceinline__ void slci_mma_phase(const slci_mma_shared *sha
     out->w_plain = (float)w;
 }
 
-/* Turns what was fetched into samples for rows and columns; those past the run's end have no amplitude.
- * The imaginary part, of blocks with z = 1, is the real part of -i V. */
+/* Tensor cores cut off up to 2^-23 of a sum when they add, always towards zero. So an amplitude is
+ * larger by half of that for each addition of a stage's large products from its own step's on: each is
+ * then 2^-24 of the sum off at most, either way. */
+template <class PLAN> static __device__ __forceinline__ double slci_mma_less_cut(int at) {
+    const int additions = PLAN::STEPS - at % PLAN::STAGE / SLCI_MMA_STEP;
+    return fma((double)additions, 0x1p-24, 1.0);
+}
+
+/* w V of the thread's sample, which was fetched. The imaginary part, of blocks with z = 1, is the real
+ * part of -i V. */
+static __device__ __forceinline__ double2 slci_mma_amplitude(const slci_direct_cuda_arguments *a,
+                                                             const slci_mma_raw *raw,
+                                                             double scale) {
+    const double by = (double)raw->weight * scale;
+    const float2 vis = a->setup.is_psf ? make_float2(1.0f, 0.0f) : raw->vis;
+    return blockIdx.z == 0 ? make_double2(by * (double)vis.x, by * (double)vis.y)
+                           : make_double2(by * (double)vis.y, -by * (double)vis.x);
+}
+
+/* Sizes of samples are told apart by factors of 16, down to so many. */
+#define SLCI_MMA_SIZES 4
+
+/* How many of a warp's samples go before the lane's: those that are smaller, and of its size those that
+ * come before it in the data. */
+static __device__ __forceinline__ int slci_mma_rank(double2 value) {
+    const int lane = (int)threadIdx.x % 32;
+    const unsigned size = __float_as_uint(fmaxf(fabsf((float)value.x), fabsf((float)value.y)));
+    unsigned most;
+    asm volatile("redux.sync.max.u32 %0, %1, 0xffffffff;"
+                 : "=r"(most)
+                 : "r"(size)); /* from 8.0 on */
+    /* 25: all but the two lowest bits of the exponent. */
+    const int below = min((int)((most - size) >> 25), SLCI_MMA_SIZES - 1);
+    int rank = 0;
+    int smaller = 0;
+#pragma unroll
+    for (int other = SLCI_MMA_SIZES - 1; other >= 0; other--) {
+        const unsigned alike = __ballot_sync(0xffffffffu, below == other);
+        rank = below == other ? smaller + __popc(alike & ((1u << lane) - 1u)) : rank;
+        smaller += __popc(alike);
+    }
+    return rank;
+}
+
+/* The place among the used samples that the thread's is multiplied at, which lies at `at` in the data.
+ * A tensor core drops what is 2^-25 of its sum, so that one large sample would take the small ones
+ * after it away: a warp's samples are multiplied in the order of their sizes. Of stages of 64 each of
+ * two warps has a chunk of every step; in those of 16 and less little follows a sample. */
+template <class PLAN> static __device__ __forceinline__ int slci_mma_place(int at, double2 value) {
+    if constexpr (PLAN::STAGE < 32) {
+        return at;
+    } else {
+        const int rank = slci_mma_rank(value);
+        return PLAN::STAGE == 32 ? at / 32 * 32 + rank
+                                 : at / 64 * 64 + rank / SLCI_MMA_CHUNK * SLCI_MMA_STEP +
+                                       at / 32 % 2 * SLCI_MMA_CHUNK + rank % SLCI_MMA_CHUNK;
+    }
+}
+
+/* Turns what was fetched into samples for rows and columns; those past the run's end have no
+ * amplitude. */
 template <class PLAN>
 static __device__ inline void slci_mma_prepare(const slci_direct_cuda_arguments *a,
                                                const slci_mma_shared *shared,
@@ -161,26 +221,27 @@ static __device__ inline void slci_mma_prepare(const slci_direct_cuda_arguments 
     if (!slci_mma_own_sample<PLAN>(first, &at)) {
         return;
     }
-    const int to = at % (2 * PLAN::BLOCK);
+    const slci_mma_raw *raw = slci_mma_own_raw(stock, at);
+    const bool is_used = at < shared->n_used;
+    const double2 plain =
+        is_used ? slci_mma_amplitude(a, raw, shared->scale) : make_double2(0.0, 0.0);
+    const int to = slci_mma_place<PLAN>(at, plain) % (2 * PLAN::BLOCK);
     slci_mma_sample sample = {};
     int own = 0;
-    if (at < shared->n_used) {
-        const slci_mma_raw *raw = slci_mma_own_raw(stock, at);
+    if (is_used) {
         const uint32_t channel =
             (shared->run.first_sample + stock->list[at]) % (uint32_t)a->setup.n_channels;
         const double per_metre = a->channels[channel];
         const double uvw[3] = {raw->uvw[0] * per_metre, raw->uvw[1] * per_metre,
                                raw->uvw[2] * per_metre};
-        const double scale = (double)raw->weight * shared->scale;
-        const float2 vis = a->setup.is_psf ? make_float2(1.0f, 0.0f) : raw->vis;
-        const double2 value = blockIdx.z == 0
-                                  ? make_double2(scale * (double)vis.x, scale * (double)vis.y)
-                                  : make_double2(scale * (double)vis.y, -scale * (double)vis.x);
+        const double more = slci_mma_less_cut<PLAN>(to);
+        const double2 value = make_double2(plain.x * more, plain.y * more);
         const double scale_rad = a->setup.geometry.scale_rad;
         if constexpr (PLAN::IS_MIRRORED) {
-            slci_mma_mirrored_phase<PLAN>(shared, scale_rad, uvw, value, &sample);
-            own = __float_as_int(
-                (float)((2.0 * slci_mma_scatter(at) - 1.0) * SLCI_CUDA_MIRROR_SCATTER));
+            const float scatter =
+                (float)((2.0 * slci_mma_scatter(at) - 1.0) * SLCI_CUDA_MIRROR_SCATTER);
+            slci_mma_mirrored_phase<PLAN>(shared, scale_rad, uvw, value, scatter, &sample);
+            own = __float_as_int(scatter);
         } else {
             slci_mma_phase<PLAN>(shared, scale_rad, uvw, slci_mma_scatter(at), &sample);
             sample.a = make_float2((float)value.x, (float)value.y);
@@ -189,6 +250,10 @@ static __device__ inline void slci_mma_prepare(const slci_direct_cuda_arguments 
     }
     *stock->sample(to) = sample;
     stock->own[to] = own;
+    if constexpr (PLAN::IS_TURNED) {
+        const uint32_t turn = sample.columns.step_32 + PLAN::AHEAD;
+        slci_mma_circles<PLAN, 1>(&turn, stock->turned(to));
+    }
 }
 
 /* Prepares the block of samples that begins at `first`, which was fetched, and fetches the next. Others

@@ -19,6 +19,7 @@
 
 #include "core/checked.h"
 #include "core/spin.h"
+#include "core/thread.h"
 #include "ooc/engine_internal.h"
 #include "ooc/resume.h"
 
@@ -348,7 +349,7 @@ static void *writer_main(void *argument) {
 
 slc_status slci_drain_start(slci_run *run) {
     SLC_TRY(slc_queue_create(MOST_FLYING, &run->drains));
-    if (pthread_create(&run->writer, NULL, writer_main, run) != 0) {
+    if (slci_thread_start(&run->writer, writer_main, run) != 0) {
         return SLC_FAIL(SLC_ERROR_MEMORY, "cannot start the writer thread");
     }
     run->has_writer = true;

@@ -2,10 +2,11 @@
  *
  * Inputs are ooc/fill.c's, outputs leave through ooc/drain.c.
  *
- * One step is: start the reads that have a free line; take the fills that this tile needs, waiting
- * for their reads; enqueue copies, the tile's description, and the tile itself behind the event of
- * the copies. Outputs: when a tile needs another output tile than the one before, the old buffer goes
- * to the writer thread (ooc/drain.c) and a free one is set to zero.
+ * One step is: start the reads that have a free line; enqueue the tile's description; take the fills
+ * that this tile needs, waiting until they are read and their copies enqueued (of a large fill by the
+ * thread that has read it); enqueue the tile itself behind the event of the copies. Outputs: when a
+ * tile needs another output tile than the one before, the old buffer goes to the writer thread
+ * (ooc/drain.c) and a free one is set to zero.
  *
  *     read      ▓0▓▓1▓▓2▓▓3▓
  *     copy in      0  1  2  3
@@ -139,15 +140,23 @@ static slc_status finish_entry(slci_run *run, const slci_ring_entry *entry) {
     return SLC_OK;
 }
 
-/* The event that stands for tile `n` of the round. Tiles finish in order, so one that is not known to
- * be done is still in the ring. */
-static slc_status find_mark(slci_run *run, int64_t n, slc_event **out) {
+/* Tiles finish in order, so one that is not known to be done is still in the ring. */
+slc_status slci_run_find_mark(slci_run *run, int64_t n, slc_event **done) {
     assert(n < run->n_enqueued && run->n_enqueued - n <= run->n_ring);
     if (n >= run->n_marked) {
         SLC_TRY(mark_tiles(run));
     }
-    *out = run->ring[n % run->n_ring].done;
+    *done = run->ring[n % run->n_ring].done;
     return SLC_OK;
+}
+
+/* To ask takes 1 us of the calling thread, to wait 5 us of the stream. */
+slc_status slci_run_wait_for_mark(const slci_run *run, slc_stream *stream, slc_event *done) {
+    bool has_run = false;
+    if (!run->plan->uses_graphs) {
+        SLC_TRY(slc_event_query(done, &has_run));
+    }
+    return has_run ? SLC_OK : slc_event_wait(stream, done);
 }
 
 /* What runs on `stream` from here on comes after tile `n` of the round. */
@@ -156,13 +165,8 @@ slc_status slci_run_wait_for_tile(slci_run *run, slc_stream *stream, int64_t n) 
         return SLC_OK;
     }
     slc_event *done = NULL;
-    bool has_run = false;
-    SLC_TRY(find_mark(run, n, &done));
-    /* To ask takes 1 us of this thread, to wait 5 us of the stream. */
-    if (!run->plan->uses_graphs) {
-        SLC_TRY(slc_event_query(done, &has_run));
-    }
-    return has_run ? SLC_OK : slc_event_wait(stream, done);
+    SLC_TRY(slci_run_find_mark(run, n, &done));
+    return slci_run_wait_for_mark(run, stream, done);
 }
 
 slc_status slci_run_ask_for_tile(slci_run *run, int64_t n, bool must_wait, bool *has_run) {
@@ -171,7 +175,7 @@ slc_status slci_run_ask_for_tile(slci_run *run, int64_t n, bool must_wait, bool 
         return SLC_OK;
     }
     slc_event *done = NULL;
-    SLC_TRY(find_mark(run, n, &done));
+    SLC_TRY(slci_run_find_mark(run, n, &done));
     SLC_TRY(slc_event_query(done, has_run));
     if (!*has_run && must_wait) {
         const int64_t wait_ns = slci_trace_now(run);
@@ -335,6 +339,7 @@ static void rewind_run(slci_run *run) {
         slci_group *group = &run->group[g];
         group->n_started = 0;
         group->n_on_device = 0;
+        group->n_released = 0;
         group->n_copied = 0;
         group->n_landed = 0;
         group->next_step = slci_visited_step(run, 0);
@@ -374,6 +379,7 @@ static slc_status settle(slci_run *run, const slc_tile *last, const slc_tile_arg
         SLC_TRY(slci_run_hand_over(run, &run->output[i]));
     }
     SLC_TRY(slci_run_quiesce(run));
+    SLC_TRY(slc_task_group_wait(run->reads)); /* all is read; a reader may still look for copies */
     SLC_TRY(slc_stream_synchronize(run->copy_in));
     for (int g = 0; g < run->n_groups; g++) {
         SLC_TRY(slci_fill_count_copies(run, &run->group[g]));
@@ -503,6 +509,7 @@ static slc_status run_whole(slci_run *run, slc_engine_report *report) {
     run->mark_stride =
         run->plan->uses_graphs ? slc_max_i64(run->plan->n_slots / MARKS_PER_RING, 1) : 1;
     pthread_mutex_init(&run->mutex, NULL);
+    pthread_mutex_init(&run->copy_mutex, NULL);
     init_condition(&run->changed);
     slc_busy_init(&run->read_busy);
     slc_busy_init(&run->write_busy);
@@ -526,6 +533,7 @@ static slc_status run_whole(slci_run *run, slc_engine_report *report) {
     slc_busy_destroy(&run->read_busy);
     slc_busy_destroy(&run->write_busy);
     pthread_cond_destroy(&run->changed);
+    pthread_mutex_destroy(&run->copy_mutex);
     pthread_mutex_destroy(&run->mutex);
     if (run->failure.status != SLC_OK) {
         run->part->is_slab_refused = run->is_slab_refused;

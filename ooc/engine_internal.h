@@ -144,8 +144,9 @@ struct slci_run {
 
     pthread_mutex_t mutex; /* lines being filled, draining buffers, failure */
     pthread_cond_t changed;
-    slc_failure failure;    /* the first one wins */
-    atomic_bool has_failed; /* it is set, for those who need not wait for the mutex to know */
+    pthread_mutex_t copy_mutex; /* the order of copies in, h2d.n; taken before `mutex` */
+    slc_failure failure;        /* the first one wins */
+    atomic_bool has_failed;     /* it is set, for those who need not wait for the mutex to know */
 
     slci_trace_clock clock[SLCI_CLOCKS]; /* where there is a trace */
     slc_busy read_busy, write_busy;
@@ -153,7 +154,8 @@ struct slci_run {
     slci_timed load;             /* copies of sparse inputs, which are all timed */
     slc_engine_report report;
     /* Tiles of this round: known to have run, with an event that stands for them, enqueued. */
-    int64_t n_done, n_marked, n_enqueued;
+    atomic_int_least64_t n_done;
+    int64_t n_marked, n_enqueued;
     int64_t round_begin_ns;
     int64_t newest_end_ns; /* when tile n_done - 1 had run, where there is a trace */
     int64_t mark_stride;   /* an event is recorded behind one tile in so many */
@@ -174,8 +176,14 @@ SLC_MUST_USE slc_status slci_engine_run(const slc_job *job, const slc_plan *plan
                                         const slc_engine_options *options, slci_part *part,
                                         slc_engine_report *report);
 
-/* Has `stream` wait until tile number `n` of the round has run; nothing where that is known. */
+/* The event that stands for tile number `n` of the round, which is in the ring. */
+SLC_MUST_USE slc_status slci_run_find_mark(slci_run *run, int64_t n, slc_event **done);
+
+/* Has `stream` wait until tile number `n` of the round has run, or for such an event, which any thread
+ * may ask for; nothing where that is known. */
 SLC_MUST_USE slc_status slci_run_wait_for_tile(slci_run *run, slc_stream *stream, int64_t n);
+SLC_MUST_USE slc_status slci_run_wait_for_mark(const slci_run *run, slc_stream *stream,
+                                               slc_event *done);
 
 /* Whether tile number `n` of the round has run; it is waited for where `must_wait` says so. */
 SLC_MUST_USE slc_status slci_run_ask_for_tile(slci_run *run, int64_t n, bool must_wait,

@@ -110,6 +110,7 @@ static void spread_in_place(const slci_line *line) {
     }
 }
 
+/* The copy goes first: the scheduler, once it is woken, may well be given this thread's processor. */
 static void finish_fill(slci_line *line) {
     slci_run *run = line->group->run;
     spread_in_place(line);
@@ -119,8 +120,10 @@ static void finish_fill(slci_line *line) {
     pthread_mutex_lock(&run->mutex);
     slci_tier_unclaim(line);
     line->state = SLCI_LINE_FULL;
-    pthread_cond_broadcast(&run->changed);
     pthread_mutex_unlock(&run->mutex);
+    const slc_status copy_status = slci_fill_copy_ahead(run, line->group);
+    (void)copy_status; /* the run has kept the failure */
+    pthread_cond_broadcast(&run->changed);
 }
 
 static bool is_last_piece(slci_line *line) {

@@ -47,14 +47,15 @@ typedef struct slci_staging_trace {
 
 /* The last tile of the round, as slci_run.n_enqueued counts them, that uses a device buffer. */
 typedef struct slci_last_user {
-    int64_t tile;  /* -1: not known yet, or none */
-    int64_t at_ns; /* when it had run; 0: not known yet, or there is no trace */
+    int64_t tile;    /* -1: not known yet, or none */
+    slc_event *done; /* has happened when it has run; NULL: nobody has asked for such an event */
+    int64_t at_ns;   /* when it had run; 0: not known yet, or there is no trace */
 } slci_last_user;
 
 /* One buffer of an input group: staging and device memory for one tile of each of its operands. */
 struct slci_line {
     slci_group *group;
-    slci_line_state state; /* guarded by the run's mutex while FILLING */
+    slci_line_state state; /* guarded by the run's mutex; what is ON_DEVICE is the scheduler's */
     slc_tile tile;
     int n_pieces;
     int n_unread; /* pieces not yet in staging; guarded by the run's mutex */
@@ -63,10 +64,10 @@ struct slci_line {
     bool is_from_tier;
     void *staging[SLC_MAX_FIELDS]; /* in place: d_data */
     void *d_data[SLC_MAX_FIELDS];
-    slc_event *arrived;   /* copy-in stream */
-    slci_stopwatch watch; /* of the copy, on some of them */
-    int64_t first_user;   /* the first tile of the round that uses what it holds */
-    slci_last_user last_user;
+    slc_event *arrived;         /* copy-in stream */
+    slci_stopwatch watch;       /* of the copy, on some of them */
+    int64_t first_user;         /* the first tile of the round that uses what it holds */
+    slci_last_user last_user;   /* guarded by the run's copy_mutex, as is the next one */
     slci_last_user overwritten; /* the last user of what its copy has overwritten */
     slci_staging_trace traced;
     slc_event *landed; /* `arrived` of the line whose copy brought it: its own, or one before */
@@ -91,10 +92,11 @@ struct slci_group {
     bool is_in_place; /* read into device memory: there is no staging and no copy */
     int n_lines;
     slci_line line[SLCI_MAX_LINES];
-    int64_t n_started;    /* fills given to the pool */
-    int64_t n_on_device;  /* fills that are or were in use; the newest one is */
-    int64_t n_copied;     /* fills whose copy is enqueued: small ones come several at a time */
-    int64_t n_landed;     /* fills whose copy is known to have run; more may have */
+    int64_t n_started;   /* fills given to the pool */
+    int64_t n_on_device; /* fills that are or were in use; the newest one is */
+    int64_t n_released;  /* fills whose last user is known; guarded by the run's copy_mutex */
+    int64_t n_copied; /* fills whose copy is enqueued, small ones several at a time; so is this */
+    int64_t n_landed; /* fills whose copy is known to have run; more may have */
     int64_t last_copy_ns; /* when the copy counted last ended, in a run that is traced; else 0 */
     int64_t next_step;    /* the step that needs fill n_started; n_tiles: there is none */
     slc_tile current;     /* of the fill in use; its line may already be reading the next one */
@@ -136,9 +138,10 @@ bool slci_needs_other_box(const slci_run *run, int o, const slc_tile *a, const s
 
 /* start gives the pool the reads that have a free line; one whose copy has not run yet is waited
  * for only when `must_start` says that the next fill is needed now. advance makes the newest
- * fill on the device the one that `tile` needs; copy_ahead enqueues the copy of the one behind
- * it, if that is there. until waits for an event, and starts reads meanwhile. count_copies adds
- * the time of copies that have run, and were not counted yet, to the run's. */
+ * fill on the device the one that `tile` needs; copy_ahead, which any thread may call, enqueues
+ * the copies of those behind it that are there. until waits for an event, and starts reads
+ * meanwhile. count_copies adds the time of copies that have run, and were not counted yet, to the
+ * run's. */
 SLC_MUST_USE slc_status slci_fill_start(slci_run *run, slci_group *group, bool must_start);
 SLC_MUST_USE slc_status slci_fill_until(slci_run *run, slc_event *event);
 SLC_MUST_USE slc_status slci_fill_advance(slci_run *run, slci_group *group, const slc_tile *tile);

@@ -95,18 +95,19 @@ SLC_API void slc_trace_add_phase(slc_trace *trace, const char *name, int64_t beg
  * before the trace is. Does nothing when `trace` is NULL. */
 SLC_API void slc_trace_watch(slc_trace *trace, slc_budget *budget);
 
-/* After the runs, before anything below: puts slices in the order of track, lane and begin. A
- * stream's slices come from clocks that are rounded, so where one would begin before the one before
- * it ends, by that rounding, it is moved to that end. */
+/* After the runs, when nothing is added any more, and before anything below: puts slices in the order
+ * of track, lane and begin. A stream's slices come from clocks that are rounded, so where one would
+ * begin before the one before it ends, by that rounding, it is moved to that end. */
 SLC_API void slc_trace_settle(slc_trace *trace);
 
-/* Slices, and how many found no room; the moment the trace was made, in slc_clock_ns. */
+/* Slices, and how many found no room; the moment the trace was made, in slc_clock_ns. The slice of an
+ * index in [0, count) is lent until the trace is destroyed. */
 SLC_API int64_t slc_trace_count(const slc_trace *trace);
 SLC_API int64_t slc_trace_dropped(const slc_trace *trace);
 SLC_API const slc_trace_slice *slc_trace_get(const slc_trace *trace, int64_t index);
 SLC_API int64_t slc_trace_origin_ns(const slc_trace *trace);
 
-/* The ledger's changes in the order of time, and how many of them found no room. */
+/* The ledger's changes in the order of time, and how many of them found no room; lent likewise. */
 SLC_API int64_t slc_trace_memory_count(const slc_trace *trace);
 SLC_API int64_t slc_trace_memory_dropped(const slc_trace *trace);
 SLC_API const slc_trace_memory *slc_trace_memory_get(const slc_trace *trace, int64_t index);

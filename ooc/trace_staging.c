@@ -124,10 +124,12 @@ void slci_trace_tile_ended(slci_run *run, int64_t tile, int64_t at_ns) {
         return;
     }
     run->newest_end_ns = at_ns;
+    pthread_mutex_lock(&run->copy_mutex);
     for (int g = 0; g < run->n_groups; g++) {
         for (int l = 0; l < run->group[g].n_lines; l++) {
             note_end(&run->group[g].line[l].last_user, tile, at_ns);
             note_end(&run->group[g].line[l].overwritten, tile, at_ns);
         }
     }
+    pthread_mutex_unlock(&run->copy_mutex);
 }

@@ -5,17 +5,15 @@
 #include <hdf5.h>
 
 #include "app/predict.h"
-#include "core/device_check.h"
 #include "io/image_file.h"
-#include "tests/support/test_faults.h"
 #include "tests/support/test_job_faults.h"
 #include "tests/support/test_uvh5.h"
 
 enum { N_ROWS = 150, SIZE = 70 };
 
 typedef struct place {
-    char data[TEST_PATH_BYTES], results[TEST_PATH_BYTES];
-    char in[TEST_PATH_BYTES], model[TEST_PATH_BYTES], sky[TEST_PATH_BYTES], out[TEST_PATH_BYTES];
+    test_fault_place files; /* first */
+    char model[TEST_PATH_BYTES], sky[TEST_PATH_BYTES];
 } place;
 
 static void write_model(const place *self) {
@@ -35,30 +33,6 @@ static void write_model(const place *self) {
     free(values);
 }
 
-static int make(void **state) {
-    place *self = test_allocate((int64_t)sizeof *self);
-    test_directory_create(self->data);
-    test_directory_create(self->results);
-    test_fault_set_outputs(self->results);
-    test_join(self->data, "in.uvh5", self->in);
-    test_join(self->data, "model.h5", self->model);
-    test_join(self->data, "sky.txt", self->sky);
-    test_join(self->results, "out.uvh5", self->out);
-    test_uvh5_create(self->in, N_ROWS, 2, 4);
-    test_write_below(self->data, "sky.txt", "l=0.1 m=0.2 flux=1\nl=0 m=0 flux=2 index=1\n");
-    write_model(self);
-    *state = self;
-    return 0;
-}
-
-static int remove_place(void **state) {
-    place *self = *state;
-    test_directory_remove(self->data);
-    test_directory_remove(self->results);
-    free(self);
-    return 0;
-}
-
 enum { LIST_WAY = 3 }; /* the model is a list of components, not an image */
 
 static const slc_sparse_choice ways[] = {SLC_SPARSE_RESIDENT, SLC_SPARSE_MAPPED,
@@ -70,8 +44,8 @@ static slc_status run_once(const void *context, int64_t way, slc_device *device)
     const slc_sparse_choice sparse = ways[way];
     slc_predict_result result;
     const slc_predict_options options = {.model_path = way == LIST_WAY ? self->sky : self->model,
-                                         .in_path = self->in,
-                                         .out_path = self->out,
+                                         .in_path = self->files.in,
+                                         .out_path = self->files.out,
                                          .run = {.vram_bytes = sparse == SLC_SPARSE_RESIDENT
                                                                    ? 400000
                                                                    : 300000,
@@ -80,60 +54,50 @@ static slc_status run_once(const void *context, int64_t way, slc_device *device)
                                                  .n_threads = 2,
                                                  .sparse = sparse,
                                                  .use_device = device}};
-    (void)remove(self->out);
+    (void)remove(self->files.out);
     return slc_predict_run(&options, &result);
 }
 
-static test_job_faults faults_of(const place *self) {
-    return (test_job_faults){.context = self,
-                             .run = run_once,
-                             .results = self->results,
-                             .ways = ways,
-                             .n_ways = TEST_COUNT(ways),
-                             .is_unfiltered = true};
+static int make(void **state) {
+    place *self = test_allocate((int64_t)sizeof *self);
+    test_fault_place *files = &self->files;
+    test_fault_place_create(files, "in.uvh5", "out.uvh5");
+    test_join(files->data, "model.h5", self->model);
+    test_join(files->data, "sky.txt", self->sky);
+    test_uvh5_create(files->in, N_ROWS, 2, 4);
+    test_write_below(files->data, "sky.txt", "l=0.1 m=0.2 flux=1\nl=0 m=0 flux=2 index=1\n");
+    write_model(self);
+    self->files.job = (test_job_faults){.context = self,
+                                        .run = run_once,
+                                        .results = files->results,
+                                        .ways = ways,
+                                        .n_ways = TEST_COUNT(ways),
+                                        .is_unfiltered = true};
+    *state = self;
+    return 0;
 }
 
-static void every_call(void **state) {
-    const test_job_faults job = faults_of(*state);
-    test_job_fail_calls(&job);
-}
-
-static void every_device_call(void **state) {
-    const test_job_faults job = faults_of(*state);
-    test_job_fail_device_calls(&job);
-}
-
-/* Kernels cannot be given the host's memory, and nobody asked for just that. */
-static void an_image_that_cannot_be_mapped_passes_by(void **state) {
-    const place *self = *state;
-    slc_pool *pool = NULL;
+static slc_sparse_choice run_by(const void *context, slc_run_options run) {
+    const place *self = context;
     slc_predict_result result;
-    TEST_OK(slc_pool_create(2, &pool));
-    slc_device *const check = test_job_device_without_mapping(pool);
-    slc_predict_options options = {.model_path = self->model,
-                                   .in_path = self->in,
-                                   .out_path = self->out,
-                                   .run = {.vram_bytes = 4 << 20,
-                                           .ram_bytes = 8 << 20,
-                                           .overwrite = true,
-                                           .use_device = check}};
-    /* Rates that make mapping the best of what fits. */
-    options.run.rates = slc_rates_default(SLC_DEVICE_HOST);
-    options.run.rates.h2d_bytes_per_s = 1e5;
-    options.run.rates.mapped_touches_per_s = 1e12;
+    const slc_predict_options options = {.model_path = self->model,
+                                         .in_path = self->files.in,
+                                         .out_path = self->files.out,
+                                         .run = run};
     TEST_OK(slc_predict_run(&options, &result));
-    assert_int_equal(slc_device_check_calls(check, SLC_CHECK_MAPPED), 1);
-    assert_int_equal(result.sparse, SLC_SPARSE_STREAMED);
-    slc_device_destroy(check);
-    slc_pool_destroy(pool);
+    return result.sparse;
 }
 
-#define CASE(function) cmocka_unit_test_setup_teardown(function, make, remove_place)
+static void an_image_that_cannot_be_mapped_passes_by(void **state) {
+    test_job_expect_streamed(*state, run_by, 4 << 20);
+}
+
+#define CASE(function) cmocka_unit_test_setup_teardown(function, make, test_fault_place_destroy)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(every_call),
-        CASE(every_device_call),
+        CASE(test_job_fail_calls),
+        CASE(test_job_fail_device_calls),
         CASE(an_image_that_cannot_be_mapped_passes_by),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,6 +98,42 @@ for addresses in 120000 160000 200000; do
     ) || code=$?
     check "bounded addresses: $addresses KiB end in 20 s" test $code -ne 124
 done
+# Nor does OpenBLAS look for memory for ever where a run's products need it; the limit that the message
+# names is enough. A program with a sanitizer starts under no limit at all.
+image_within() { # ADDRESSES: leaves the exit code in $code
+    code=0
+    (
+        ulimit -v "$1"
+        OPENBLAS_NUM_THREADS=1 exec timeout -k 1 20 "$program" image "$base" -o v.h5 -q \
+            "${picture[@]}" --threads 2 >/dev/null 2>.err
+    ) || code=$?
+}
+if (ulimit -v 8000000 && "$program" --version >/dev/null 2>&1); then
+    for addresses in 160000 220000 280000; do
+        image_within $addresses
+        check "an image within $addresses KiB leaves with 4, not $code: $(cat .err)" \
+            test $code -eq 4
+    done
+    check "nothing is written" test ! -e v.h5
+    enough=$(sed -n 's/.*OpenBLAS.* ulimit -v \([0-9]*\) is enough.*/\1/p' .err)
+    check "the message says which limit is enough: $(cat .err)" test -n "$enough"
+    image_within "${enough:-1}"
+    check "which it is: $(cat .err)" test $code -eq 0
+    rm -f v.h5
+fi
+# Nor does a small stack end a run, with which threads would start too.
+(ulimit -s 128 && exec "$program" image "$base" -o v.h5 -q "${picture[@]}" >/dev/null 2>.err)
+check "a stack of 128 KiB makes a picture: $(cat .err)" test $? -eq 0
+rm -f v.h5
+(ulimit -s 128 && exec "$program" stats "$base:/Data/nsamples" >/dev/null 2>.err)
+check "and statistics: $(cat .err)" test $? -eq 0
+# Few descriptors: with how many a run gets to the file depends on what the shell has open, but the reason
+# is named, by whoever finds it first.
+for descriptors in 4 5; do
+    (ulimit -n $descriptors && exec "$program" stats "$base:/Data/nsamples") >/dev/null 2>.err
+    check "$descriptors descriptors: the reason is named: $(cat .err)" \
+        grep -q 'Too many open files\|loading shared libraries.*Error 24' .err
+done
 refuses 3 'nothing.uvh5' image nothing.uvh5 -o d.h5 -q "${picture[@]}"
 refuses 3 'truncated.h5' image "$shared/cases/truncated.h5" -o d.h5 -q "${picture[@]}"
 refuses 3 'empty_file.h5' image "$base" "$shared/cases/empty_file.h5" -o d.h5 -q "${picture[@]}"

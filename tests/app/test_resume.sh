@@ -9,6 +9,8 @@ refuses 2 'needs --checkpoint' "${image[@]}" -o x.h5 --resume
 refuses 2 'needs --checkpoint' "${image[@]}" -o x.h5 --every 10s
 refuses 2 'no unit' "${image[@]}" -o x.h5 --checkpoint ck --every 10
 refuses 2 'input and an output' "${image[@]}" -o x.h5 --checkpoint set.uvh5
+refuses 2 'is the name of a journal; expected the checkpoint that it is of, ck$' "${image[@]}" -o x.h5 \
+    --checkpoint ck.journal --resume
 refuses 2 'two outputs' "${image[@]}" -o x.h5 --checkpoint x.h5
 check "a refused run leaves a file" [ ! -e ck.journal ]
 

@@ -7,28 +7,18 @@
 #include "tests/support/test_near.h"
 #include "tests/support/test_rewritten.h"
 
-/* The next permutation in lexical order; false after the last. */
-static bool next_order(int *order, int n) {
-    int i = n - 2;
-    while (i >= 0 && order[i] > order[i + 1]) {
-        i--;
+/* Order number k of all n! orders of n dimensions. */
+static void order_number(int64_t k, int n, int *order) {
+    int left[SLC_MAX_RANK];
+    for (int d = 0; d < n; d++) {
+        left[d] = d;
     }
-    if (i < 0) {
-        return false;
+    for (int n_left = n; n_left > 0; n_left--) {
+        const int taken = (int)(k % n_left);
+        k /= n_left;
+        order[n - n_left] = left[taken];
+        left[taken] = left[n_left - 1];
     }
-    int j = n - 1;
-    while (order[j] < order[i]) {
-        j--;
-    }
-    const int kept = order[i];
-    order[i] = order[j];
-    order[j] = kept;
-    for (int a = i + 1, b = n - 1; a < b; a++, b--) {
-        const int swapped = order[a];
-        order[a] = order[b];
-        order[b] = swapped;
-    }
-    return true;
 }
 
 static void every_order_of_four_dimensions(void **state) {
@@ -39,20 +29,17 @@ static void every_order_of_four_dimensions(void **state) {
         {.rank = 3, .shape = {13, 1, 29}, .chunk = {0}},
         {.rank = 4, .shape = {7, 5, 11, 3}, .chunk = {3, 2, 4, 3}, .is_deflated = true},
     };
-    for (int64_t k = 0; k < TEST_COUNT(arrays); k++) {
-        test_rewrite_put(self->in, "/x", &arrays[k]);
+    static const int64_t n_orders[] = {1, 2, 6, 24};
+    for (int64_t a = 0; a < TEST_COUNT(arrays); a++) {
+        test_rewrite_put(self->in, "/x", &arrays[a]);
         slc_rewrite_options options = test_rewrite_options(self);
         slc_rewrite_result result;
-        options.n_axes = arrays[k].rank;
-        for (int d = 0; d < options.n_axes; d++) {
-            options.axes[d] = d;
-        }
-        do {
-            int order[SLC_MAX_RANK];
-            memcpy(order, options.axes, sizeof order);
+        options.n_axes = arrays[a].rank;
+        for (int64_t k = 0; k < n_orders[a]; k++) {
+            order_number(k, options.n_axes, options.axes);
             TEST_OK(slc_rewrite_run(&options, &result));
-            test_rewrite_expect(self->out, "/g/y", &arrays[k], order);
-        } while (next_order(options.axes, options.n_axes));
+            test_rewrite_expect(self->out, "/g/y", &arrays[a], options.axes);
+        }
     }
 }
 

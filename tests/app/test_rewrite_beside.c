@@ -32,6 +32,71 @@ static void a_list_of_no_scales_is_left_out(void **state) {
     H5Fclose(file);
 }
 
+typedef struct odd_attribute {
+    const char *name, *words;
+    hsize_t n;
+    size_t text_bytes; /* of each value; 0: they are numbers */
+} odd_attribute;
+
+static const odd_attribute odd_attributes[] = {
+    {"DIMENSION_LABELS", ":/x has 3 values, expected 2", 3, 8},
+    {"DIMENSION_LABELS", ":/x holds no text", 2, 0},
+    {"DIMENSION_LABELS", ":/x has values of 9000 bytes, at most 8192", 2, 9000},
+    {"DIMENSION_LIST", ":/x holds no list", 2, 0},
+};
+
+static void put_odd(const char *path, const odd_attribute *odd) {
+    static const char zeros[2 * 9000];
+    const hid_t type = H5Tcopy(odd->text_bytes > 0 ? H5T_C_S1 : H5T_NATIVE_INT);
+    const hid_t space = H5Screate_simple(1, &odd->n, NULL);
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    assert_true(odd->text_bytes == 0 || H5Tset_size(type, odd->text_bytes) >= 0);
+    const hid_t attribute = H5Acreate_by_name(file, "/x", odd->name, type, space, H5P_DEFAULT,
+                                              H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Awrite(attribute, type, zeros) >= 0);
+    assert_true(H5Aclose(attribute) >= 0 && H5Fclose(file) >= 0);
+    assert_true(H5Sclose(space) >= 0 && H5Tclose(type) >= 0);
+}
+
+typedef struct note {
+    int n;
+    char line[1024];
+} note;
+
+static void keep_note(void *context, slc_log_level level, const char *line) {
+    note *heard = context;
+    if (level == SLC_LOG_NOTE && strstr(line, "left out") != NULL) {
+        heard->n++;
+        (void)snprintf(heard->line, sizeof heard->line, "%s", line);
+    }
+}
+
+/* Nothing is lost without a word: labels and lists that are not one for each dimension, or no labels
+ * and lists at all. */
+static void what_does_not_fit_the_dimensions_is_said(void **state) {
+    const test_way *self = *state;
+    const test_array array = {.rank = 2, .shape = {30, 20}};
+    for (int64_t k = 0; k < TEST_COUNT(odd_attributes); k++) {
+        const odd_attribute *odd = &odd_attributes[k];
+        slc_rewrite_options options = test_rewrite_options(self);
+        slc_rewrite_result result;
+        slc_log log;
+        note heard = {0};
+        slc_log_init(&log, SLC_LOG_NOTE, keep_note, &heard);
+        options.run.log = &log;
+        test_rewrite_put(self->in, "/x", &array);
+        put_odd(self->in, odd);
+        TEST_OK(slc_rewrite_run(&options, &result));
+        slc_log_destroy(&log);
+        assert_int_equal(heard.n, 1);
+        assert_non_null(strstr(heard.line, odd->name));
+        assert_non_null(strstr(heard.line, odd->words));
+        const hid_t file = H5Fopen(self->out, H5F_ACC_RDONLY, H5P_DEFAULT);
+        assert_true(H5Aexists_by_name(file, "/g/y", odd->name, H5P_DEFAULT) == 0);
+        assert_true(H5Fclose(file) >= 0);
+    }
+}
+
 static H5L_type_t link_type(hid_t file, const char *name) {
     H5L_info_t info;
     assert_true(H5Lget_info(file, name, &info, H5P_DEFAULT) >= 0);
@@ -110,6 +175,7 @@ static void a_damaged_neighbour_is_named(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(a_list_of_no_scales_is_left_out),
+        CASE(what_does_not_fit_the_dimensions_is_said),
         CASE(links_stay_links),
         CASE(a_damaged_neighbour_is_named),
     };

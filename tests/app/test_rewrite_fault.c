@@ -2,41 +2,8 @@
  * in two: one clear error of the right class, every thread joined, nothing left open, nothing under
  * the final name. */
 #include "app/rewrite.h"
-#include "core/device_check.h"
-#include "tests/support/test_faults.h"
 #include "tests/support/test_job_faults.h"
 #include "tests/support/test_rewritten.h"
-
-typedef struct place {
-    char data[TEST_PATH_BYTES], results[TEST_PATH_BYTES];
-    char in[TEST_PATH_BYTES], out[TEST_PATH_BYTES];
-} place;
-
-static int make(void **state) {
-    place *self = test_allocate((int64_t)sizeof *self);
-    const test_array array = {.rank = 2,
-                              .shape = {200, 150},
-                              .chunk = {20, 150},
-                              .is_deflated = true};
-    test_directory_create(self->data);
-    test_directory_create(self->results);
-    test_fault_set_outputs(self->results);
-    test_join(self->data, "in.h5", self->in);
-    test_join(self->results, "out.h5", self->out);
-    test_rewrite_put(self->in, "/x", &array);
-    test_rewrite_describe(self->in, "/x", 1, "/along");
-    test_rewrite_put(self->in, "/other", &array);
-    *state = self;
-    return 0;
-}
-
-static int remove_place(void **state) {
-    place *self = *state;
-    test_directory_remove(self->data);
-    test_directory_remove(self->results);
-    free(self);
-    return 0;
-}
 
 enum { ONE_PASS, CONVERTED, TWO_PASSES, UNFILTERED, N_WAYS };
 
@@ -44,7 +11,7 @@ static const slc_sparse_choice ways[N_WAYS] = {SLC_SPARSE_AUTO, SLC_SPARSE_AUTO,
                                                SLC_SPARSE_AUTO};
 
 static slc_status run_once(const void *context, int64_t way, slc_device *device) {
-    const place *self = context;
+    const test_fault_place *self = context;
     slc_rewrite_result result;
     const slc_rewrite_options options = {.in = {.path = self->in, .dataset = "/x"},
                                          .out_path = self->out,
@@ -66,31 +33,32 @@ static slc_status run_once(const void *context, int64_t way, slc_device *device)
     return slc_rewrite_run(&options, &result);
 }
 
-static test_job_faults faults_of(const place *self) {
-    return (test_job_faults){.context = self,
-                             .run = run_once,
-                             .results = self->results,
-                             .output = self->out,
-                             .ways = ways,
-                             .n_ways = N_WAYS};
+static int make(void **state) {
+    test_fault_place *self = test_allocate((int64_t)sizeof *self);
+    const test_array array = {.rank = 2,
+                              .shape = {200, 150},
+                              .chunk = {20, 150},
+                              .is_deflated = true};
+    test_fault_place_create(self, "in.h5", "out.h5");
+    test_rewrite_put(self->in, "/x", &array);
+    test_rewrite_describe(self->in, "/x", 1, "/along");
+    test_rewrite_put(self->in, "/other", &array);
+    self->job = (test_job_faults){.context = self,
+                                  .run = run_once,
+                                  .results = self->results,
+                                  .output = self->out,
+                                  .ways = ways,
+                                  .n_ways = N_WAYS};
+    *state = self;
+    return 0;
 }
 
-static void every_call(void **state) {
-    const test_job_faults job = faults_of(*state);
-    test_job_fail_calls(&job);
-}
-
-static void every_device_call(void **state) {
-    const test_job_faults job = faults_of(*state);
-    test_job_fail_device_calls(&job);
-}
-
-#define CASE(function) cmocka_unit_test_setup_teardown(function, make, remove_place)
+#define CASE(function) cmocka_unit_test_setup_teardown(function, make, test_fault_place_destroy)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(every_call),
-        CASE(every_device_call),
+        CASE(test_job_fail_calls),
+        CASE(test_job_fail_device_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,52 +2,20 @@
  * writes the bytes of an unbroken run. */
 #include "app/rewrite.h"
 #include "tests/support/test_rewritten.h"
-
-typedef struct place {
-    char directory[TEST_PATH_BYTES];
-    char in[TEST_PATH_BYTES], out[TEST_PATH_BYTES], whole[TEST_PATH_BYTES];
-    char checkpoint[TEST_PATH_BYTES];
-} place;
+#include "tests/support/test_stopper.h"
 
 static int make(void **state) {
-    place *self = test_allocate((int64_t)sizeof *self);
     const test_array array = {.rank = 2,
                               .shape = {600, 500},
                               .chunk = {20, 500},
                               .is_deflated = true};
-    test_directory_create(self->directory);
-    test_join(self->directory, "in.h5", self->in);
-    test_join(self->directory, "out.h5", self->out);
-    test_join(self->directory, "whole.h5", self->whole);
-    test_join(self->directory, "state", self->checkpoint);
+    (void)test_way_create(state);
+    const test_way *self = *state;
     test_rewrite_put(self->in, "/x", &array);
-    *state = self;
     return 0;
 }
 
-static int remove_place(void **state) {
-    place *self = *state;
-    test_directory_remove(self->directory);
-    free(self);
-    return 0;
-}
-
-/* Stops the run once this share of it is behind it. */
-typedef struct stopper {
-    double share;
-    volatile int cancel;
-} stopper;
-
-static void stop_there(void *context, const char *stage, const char *thing, double done,
-                       double total) {
-    stopper *self = context;
-    (void)thing;
-    if (strcmp(stage, "rewriting") == 0 && done >= self->share * total) {
-        self->cancel = 1;
-    }
-}
-
-static slc_rewrite_options options_of(const place *self, int64_t vram_bytes) {
+static slc_rewrite_options options_of(const test_way *self, int64_t vram_bytes) {
     return (slc_rewrite_options){.in = {.path = self->in, .dataset = "/x"},
                                  .out_path = self->out,
                                  .out = "/y",
@@ -63,7 +31,7 @@ static slc_rewrite_options options_of(const place *self, int64_t vram_bytes) {
 }
 
 static void a_stopped_rewriting_goes_on(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     static const struct {
         double share;
         int64_t vram_bytes;
@@ -71,18 +39,16 @@ static void a_stopped_rewriting_goes_on(void **state) {
     } cases[] = {{0.3, 200 << 10, 2}, {0.8, 200 << 10, 2}, {0.4, 1 << 20, 2}, {0.9, 4 << 20, 1}};
     slc_rewrite_result result;
     slc_rewrite_options options = options_of(self, 16 << 20);
-    options.out_path = self->whole;
+    options.out_path = self->other;
     const slc_status status = slc_rewrite_run(&options, &result);
     if (status == SLC_ERROR_UNSUPPORTED) {
         TEST_SKIP("%s", slc_status_message());
     }
     TEST_OK(status);
     for (int64_t c = 0; c < TEST_COUNT(cases); c++) {
-        stopper stop = {.share = cases[c].share};
+        test_stopper stop = {.stage = "rewriting", .share = cases[c].share};
         options = options_of(self, cases[c].vram_bytes);
-        options.run.progress = stop_there;
-        options.run.progress_context = &stop;
-        options.run.cancel = &stop.cancel;
+        test_stopper_watch(&stop, &options.run);
         const slc_status stopped = slc_rewrite_run(&options, &result);
         assert_true(stopped == SLC_ERROR_INTERRUPTED || stopped == SLC_OK);
         if (stopped == SLC_OK) {
@@ -93,13 +59,13 @@ static void a_stopped_rewriting_goes_on(void **state) {
         TEST_OK(slc_rewrite_run(&options, &result));
         assert_true(result.is_resumed);
         assert_int_equal(result.n_passes, cases[c].n_passes);
-        test_expect_same_files(self->out, self->whole);
-        assert_int_equal(test_directory_count(self->directory), 3); /* in, out, whole */
+        test_expect_same_files(self->out, self->other);
+        assert_int_equal(test_directory_count(self->directory), 3); /* in, out, other */
     }
 }
 
 /* In its order and its chunks, so in one pass. */
-static slc_rewrite_options filtered(const place *self, int64_t vram_bytes) {
+static slc_rewrite_options filtered(const test_way *self, int64_t vram_bytes) {
     slc_rewrite_options options = options_of(self, vram_bytes);
     options.is_reversed = false;
     options.form.chunk[0] = 20;
@@ -112,14 +78,14 @@ static slc_rewrite_options filtered(const place *self, int64_t vram_bytes) {
 /* Chunks that were encoded before the stop are not encoded again, and the journal is no larger than
  * what it keeps of them. */
 static void nothing_is_encoded_twice(void **state) {
-    const place *self = *state;
+    const test_way *self = *state;
     char journal[TEST_PATH_BYTES];
     slc_rewrite_result result;
-    stopper stop = {.share = 0.5};
+    test_stopper stop = {.stage = "rewriting", .share = 0.5};
     const int64_t n_chunks = 600 / 20;
     (void)snprintf(journal, sizeof journal, "%.1000s.journal", self->checkpoint);
     slc_rewrite_options options = filtered(self, 200 << 10);
-    options.out_path = self->whole;
+    options.out_path = self->other;
     const slc_status status = slc_rewrite_run(&options, &result);
     if (status == SLC_ERROR_UNSUPPORTED) {
         TEST_SKIP("%s", slc_status_message());
@@ -129,9 +95,7 @@ static void nothing_is_encoded_twice(void **state) {
     const int64_t stored_bytes = result.stored.bytes;
     assert_int_equal(result.n_passes, 1);
     options.out_path = self->out;
-    options.run.progress = stop_there;
-    options.run.progress_context = &stop;
-    options.run.cancel = &stop.cancel;
+    test_stopper_watch(&stop, &options.run);
     TEST_FAILS(slc_rewrite_run(&options, &result), SLC_ERROR_INTERRUPTED, "(--resume), goes on");
     int64_t journal_bytes = 0;
     free(test_file_read(journal, &journal_bytes));
@@ -143,14 +107,14 @@ static void nothing_is_encoded_twice(void **state) {
     assert_in_range(result.stored.n_taken_back, 5, n_chunks - 1);
     assert_int_equal(result.stored.n_chunks, n_chunks);
     assert_int_equal(result.stored.bytes, stored_bytes);
-    test_expect_same_files(self->out, self->whole);
-    assert_int_equal(test_directory_count(self->directory), 3); /* in, out, whole */
+    test_expect_same_files(self->out, self->other);
+    assert_int_equal(test_directory_count(self->directory), 3); /* in, out, other */
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_stopped_rewriting_goes_on, make, remove_place),
-        cmocka_unit_test_setup_teardown(nothing_is_encoded_twice, make, remove_place),
+        cmocka_unit_test_setup_teardown(a_stopped_rewriting_goes_on, make, test_way_destroy),
+        cmocka_unit_test_setup_teardown(nothing_is_encoded_twice, make, test_way_destroy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

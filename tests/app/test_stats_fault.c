@@ -11,48 +11,10 @@
 enum { N_DATA = 30000, N_BINS = 7 };
 
 typedef struct place {
-    char data[TEST_PATH_BYTES], results[TEST_PATH_BYTES];
-    char in[TEST_PATH_BYTES];
+    test_fault_place files;  /* first */
     double largest, sum;     /* of the data */
     slc_stats_result *found; /* by the last run that ended well */
 } place;
-
-/* [30000, 2] in deflated chunks. */
-static int make(void **state) {
-    place *self = test_allocate((int64_t)sizeof *self);
-    const int64_t shape[2] = {N_DATA, 2};
-    const hsize_t chunk[2] = {5000, 2};
-    float *data = test_allocate(N_DATA * 2 * 4);
-    test_directory_create(self->data);
-    test_directory_create(self->results);
-    test_fault_set_outputs(self->results);
-    test_join(self->data, "in.h5", self->in);
-    test_fill_f32(data, N_DATA * 2, 2);
-    long double sum = 0; /* exact: its 64 bits hold sums of floats of like size */
-    self->largest = -1;
-    for (int64_t k = 0; k < N_DATA * 2; k++) {
-        self->largest = (double)data[k] > self->largest ? (double)data[k] : self->largest;
-        sum += (long double)data[k];
-    }
-    self->sum = (double)sum;
-    self->found = test_allocate((int64_t)sizeof *self->found);
-    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
-    assert_true(H5Pset_chunk(properties, 2, chunk) >= 0 && H5Pset_deflate(properties, 1) >= 0);
-    test_h5_put(self->in, "/data", H5T_IEEE_F32BE, H5T_NATIVE_FLOAT, 2, shape, properties, data);
-    H5Pclose(properties);
-    free(data);
-    *state = self;
-    return 0;
-}
-
-static int remove_place(void **state) {
-    place *self = *state;
-    test_directory_remove(self->data);
-    test_directory_remove(self->results);
-    free(self->found);
-    free(self);
-    return 0;
-}
 
 /* One pass, and all that there are; the last one is only there because its device is not tried. AUTO
  * allows a run to end well although memory was refused, which a reader's fast way does without. */
@@ -65,7 +27,7 @@ static slc_status run_once(const void *context, int64_t way, slc_device *device)
     double edges[N_BINS + 1];
     int64_t bins[N_BINS + 2];
     slc_stats_result result;
-    const slc_stats_options options = {.in = {.path = self->in, .dataset = "/data"},
+    const slc_stats_options options = {.in = {.path = self->files.in, .dataset = "/data"},
                                        .no_median = way == 0,
                                        .n_quantiles = way == 0 ? 0 : 2,
                                        .quantiles = quantiles,
@@ -93,24 +55,43 @@ static bool is_explained(const void *context) {
     return strcmp(self->found->reader.path, "library") == 0 && self->found->reader.why[0] != '\0';
 }
 
-static test_job_faults faults_of(const place *self) {
-    return (test_job_faults){.context = self,
-                             .run = run_once,
-                             .results = self->results,
-                             .ways = ways,
-                             .n_ways = TEST_COUNT(ways),
-                             .has_no_output = true,
-                             .is_explained = is_explained};
+/* [30000, 2] in deflated chunks. */
+static int make(void **state) {
+    place *self = test_allocate((int64_t)sizeof *self);
+    const int64_t shape[2] = {N_DATA, 2};
+    const hsize_t chunk[2] = {5000, 2};
+    float *data = test_allocate(N_DATA * 2 * 4);
+    test_fault_place_create(&self->files, "in.h5", "none");
+    test_fill_f32(data, N_DATA * 2, 2);
+    long double sum = 0; /* exact: its 64 bits hold sums of floats of like size */
+    self->largest = -1;
+    for (int64_t k = 0; k < N_DATA * 2; k++) {
+        self->largest = (double)data[k] > self->largest ? (double)data[k] : self->largest;
+        sum += (long double)data[k];
+    }
+    self->sum = (double)sum;
+    self->found = test_allocate((int64_t)sizeof *self->found);
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    assert_true(H5Pset_chunk(properties, 2, chunk) >= 0 && H5Pset_deflate(properties, 1) >= 0);
+    test_h5_put(self->files.in, "/data", H5T_IEEE_F32BE, H5T_NATIVE_FLOAT, 2, shape, properties,
+                data);
+    H5Pclose(properties);
+    free(data);
+    self->files.job = (test_job_faults){.context = self,
+                                        .run = run_once,
+                                        .results = self->files.results,
+                                        .ways = ways,
+                                        .n_ways = TEST_COUNT(ways),
+                                        .has_no_output = true,
+                                        .is_explained = is_explained};
+    *state = self;
+    return 0;
 }
 
-static void every_call(void **state) {
-    const test_job_faults job = faults_of(*state);
-    test_job_fail_calls(&job);
-}
-
-static void every_device_call(void **state) {
-    const test_job_faults job = faults_of(*state);
-    test_job_fail_device_calls(&job);
+static int remove_place(void **state) {
+    place *self = *state;
+    free(self->found);
+    return test_fault_place_destroy(state);
 }
 
 /* Whichever chunk cannot be decoded is named. */
@@ -138,9 +119,9 @@ static void every_decoding(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(every_call),
+        CASE(test_job_fail_calls),
         CASE(every_decoding),
-        CASE(every_device_call),
+        CASE(test_job_fail_device_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

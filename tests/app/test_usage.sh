@@ -18,6 +18,8 @@ check "and prints nothing to standard output" test ! -s .out
 refuses 2 "no command 'imgae'; expected .*image, info, .*simulate, .*or help" imgae
 refuses 2 "expected a command" --quiet image x
 refuses 2 "no command 'bogus'" help bogus
+refuses 2 'help: expected one command, found x behind it' help image x
+refuses 2 '--version: expected nothing, found x behind it' --version x
 accepts '^sluice [0-9]*\.[0-9]*\.[0-9]*$' --version
 accepts '^sluice [0-9]' image --version
 accepts 'sluice image' --help

@@ -28,6 +28,8 @@ static void divisions_round_up(void **state) {
     assert_int_equal(slc_round_up(512, 256), 512);
     assert_int_equal(slc_min_i64(-3, 2), -3);
     assert_int_equal(slc_max_i64(-3, 2), 2);
+    assert_int_equal(slc_abs_i64(-INT64_MAX), INT64_MAX);
+    assert_int_equal(slc_abs_i64(3), 3);
 }
 
 int main(void) {

@@ -33,6 +33,7 @@ static void integers_are_known(void **state) {
         const char first = slc_dtype_name((slc_dtype)t)[0];
         assert_int_equal(slc_dtype_is_integer((slc_dtype)t), first == 'u' || first == 'i');
         assert_int_equal(slc_dtype_is_signed_integer((slc_dtype)t), first == 'i');
+        assert_int_equal(slc_dtype_is_complex((slc_dtype)t), first == 'c');
     }
 }
 

@@ -99,9 +99,10 @@ static void a_machine_that_says_nothing_is_an_error(void **state) {
     machine self;
     test_directory_create(self.root);
     slci_host_limits limits;
-    TEST_FAILS(slci_host_limits_read(self.root, &limits), SLC_ERROR_DEVICE, "MemTotal");
+    TEST_FAILS(slci_host_limits_read(self.root, &limits), SLC_ERROR_DEVICE,
+               "/proc/meminfo, which says how much memory there is, cannot be read: No such file");
     test_write_below(self.root, "proc/meminfo", "MemTotal: lots\n");
-    TEST_FAILS(slci_host_limits_read(self.root, &limits), SLC_ERROR_DEVICE, "meminfo");
+    TEST_FAILS(slci_host_limits_read(self.root, &limits), SLC_ERROR_DEVICE, "no MemTotal in it");
     test_directory_remove(self.root);
 }
 

@@ -39,6 +39,11 @@ static const struct {
     {"[::9223372036854775807]", 1, {0}},
     {"[::-9223372036854775807]", 1, {9}},
     {"[-9223372036854775807:9223372036854775807:5]", 2, {0, 5}},
+    {"[-9223372036854775808:]", 10, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
+    {"[:-9223372036854775808:-4]", 3, {9, 5, 1}},
+    {"[::-9223372036854775808]", 1, {9}},
+    {"[1,]", 1, {1}},
+    {"[ 7: , ]", 3, {7, 8, 9}},
 };
 
 static void slices_are_pythons(void **state) {
@@ -93,7 +98,8 @@ static void wrong_slices_are_named(void **state) {
         {"[]", "character 2, ']': expected an index"},
         {"[ ]", "character 3, ']': expected an index"},
         {"[1,,2]", "character 4, ',': expected an index"},
-        {"[1, ]", "character 5, ']': expected an index"},
+        {"[,]", "character 2, ',': expected an index"},
+        {"[1,,]", "character 4, ',': expected an index"},
         {"[a]", "slice '[a]': character 2, 'a': expected an index, BEGIN:END"},
         {"[0 1:3]", "character 4, '1': expected a comma, a colon"},
         {"[1:2:3:4]", "character 7, ':': a part has two colons at most"},
@@ -107,6 +113,7 @@ static void wrong_slices_are_named(void **state) {
         {"[0,\u03b1\u03b2,1]", "character 4, '\u03b1': expected an index"},
         {"[::0]", "character 4, '0': a step of 0"},
         {"[1:99999999999999999999]", "character 4, '9': the number that begins here does not fit"},
+        {"[-9223372036854775809:]", "character 2, '-': the number that begins here does not fit"},
         {"[..., ...]", "character 7, '.': ... can stand once"},
         {"[0,0,0,0,0,0,0,0,0,0]", "more than 9 parts"},
     };

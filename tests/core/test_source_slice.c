@@ -200,6 +200,9 @@ static void identities_tell_slices_apart(void **state) {
     for (int64_t i = 0; i < TEST_COUNT(texts); i++) {
         slc_source_destroy(sliced[i]);
     }
+    slc_source *some = slice_of(&array, "[6::-2, 3, 1:4]");
+    assert_int_equal(strncmp(some->identity, "slice [6::-2, 3, 1:4] ", 22), 0);
+    slc_source_destroy(some);
 }
 
 /* Every part of a read, in any order, together is the read. */

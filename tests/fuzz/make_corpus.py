@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the small seeds of tests/fuzz/corpus: one good chunk of every compression.
+"""Makes the small seeds of tests/fuzz/corpus: one good chunk of every compression, and chunks under
+every index of HDF5's newer forms.
 
     python3 tests/fuzz/make_corpus.py tests/fuzz/corpus
 
@@ -163,6 +164,43 @@ def write(folder, name, seed):
         file.write(seed)
 
 
+RANK_2, NEW, CHANGES = 4, 8, 2 << 5
+GROWS_FIRST, GROWS_BOTH, EARLY = 16, 48, 64
+
+# Name, byte 0, byte 1, elements and those of a chunk along two dimensions, chunks that are written. A
+# fixed array has pages where there are over 1024 chunks, one that grows super blocks from chunk 244 on.
+INDICES = [("fixed", NEW, 0, (40, 1), (2, 1), range(20)),
+           ("fixed_paged", NEW | RANK_2, 0, (64, 64), (1, 2), (0, 1023, 1024, 2047)),
+           ("single", NEW, 0, (40, 1), (40, 1), (0,)),
+           ("growing", NEW, GROWS_FIRST, (40, 1), (2, 1), range(20)),
+           ("growing_super", NEW | RANK_2, GROWS_FIRST, (64, 64), (1, 2),
+            (0, 3, 243, 244, 400, 2047)),
+           ("tree", NEW | RANK_2, GROWS_BOTH, (8, 8), (2, 2), range(16)),
+           ("tree_deep", NEW | RANK_2, GROWS_BOTH, (32, 32), (1, 2), range(0, 512, 3))]
+
+
+def indices():
+    """(name, seed): each with chunks of numbers, of encoded ones, and with changes of a block"""
+    for name, form, growth, shape, chunk, places in INDICES:
+        raw = RAW[:chunk[0] * chunk[1] * ELEMENT]
+        encoded = zlib.compress(shuffled(raw))
+        for filters, stored in (([], raw), ([(SHUFFLE,), (DEFLATE,)], encoded)):
+            shape_bytes = bytes([shape[0] - 1, shape[1] - 1, chunk[0] - 1, chunk[1] - 1])
+            pieces = b"".join(bytes([place & 255, place >> 8 << 3]) +
+                              struct.pack("<H", len(stored)) + stored for place in places)
+            tail = filter_bytes(filters)
+            first = form | len(filters)
+            full = name + ("_deflate" if filters else "")
+            yield full, bytes([first, 3 | growth]) + shape_bytes + tail + pieces
+            for k, changes in enumerate((bytes([1, 9, 96, 5, 2, 20, 128, 6]),
+                                         bytes([2, 14, 32, 4, 2, 22, 32, 7]))):
+                yield (f"{full}_changed_{k}", bytes([first | CHANGES, 3 | growth]) + shape_bytes +
+                       tail + changes + pieces)
+    yield "implicit", bytes([NEW, 3 | EARLY, 39, 0, 1, 0]) + bytes([3, 0, 16, 0]) + RAW[:16]
+    yield ("implicit_changed", bytes([NEW | CHANGES, 3 | EARLY, 39, 0, 1, 0]) +
+           bytes([0, 14, 128, 6, 0, 8, 32, 7]) + bytes([3, 0, 16, 0]) + RAW[:16])
+
+
 def main():
     chunk, dataset = (os.path.join(sys.argv[1], name) for name in ("chunk", "h5_chunks"))
     for name, filters, stored in seeds(RAW):
@@ -176,6 +214,8 @@ def main():
         write(dataset, name, bytes([len(filters)]) + shape + filter_bytes(filters) + piece)
         write(dataset, name + "_changed", bytes([len(filters) | 1 << 5]) + shape +
               filter_bytes(filters) + bytes([0, 0, 2, 0]) + piece)
+    for name, seed in indices():
+        write(dataset, "index_" + name, seed)
 
 
 main()

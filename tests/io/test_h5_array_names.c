@@ -56,8 +56,7 @@ static void links_that_lead_nowhere_are_named(void **state) {
     expect_missing(self->in, "/round", "/round is a soft link to /about, which leads to nothing");
     expect_missing(
         self->in, "/outside",
-        "/outside is an external link to /x in the file no such file.h5, which cannot be "
-        "opened");
+        "/outside is an external link to /x in the file no such file.h5, which is not there");
     (void)snprintf(words, sizeof words, "/x in the file %s, which has nothing of this name",
                    file_of(self->other));
     expect_missing(self->in, "/beside", words);
@@ -123,7 +122,7 @@ static void sources_that_are_not_there_are_told_from_files(void **state) {
                    file_of(self->other));
     expect_missing(self->in, "/beside", words);
     expect_missing(self->in, "/outside",
-                   "needs /x in the file no such file.h5, which cannot be opened");
+                   "needs /x in the file no such file.h5, which is not there");
 }
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, test_way_create, test_way_destroy)

@@ -6,7 +6,6 @@
 
 #include "core/checked.h"
 #include "io/h5_array.h"
-#include "io/h5_lookup3.h"
 #include "tests/support/test_damage.h"
 
 /* What HDF5 makes of a shape, and of how it may grow. */
@@ -159,18 +158,6 @@ typedef struct damaged_block {
     int64_t at, sum_at; /* where it begins, and where the sum of what is before it stands */
 } damaged_block;
 
-/* Where the checksum of a block is. */
-static int64_t find_sum(const test_content *file, int64_t block) {
-    for (int64_t at = block + 4; at + 4 <= file->n; at++) {
-        uint32_t stored = 0;
-        memcpy(&stored, file->bytes + at, sizeof stored);
-        if (slci_h5_lookup3(file->bytes + block, at - block) == stored) {
-            return at;
-        }
-    }
-    return -1;
-}
-
 /* Bytes that are looked at of each block: what stands before its entries, and some of these. */
 #define MOST_BYTES 80
 
@@ -184,7 +171,7 @@ static void for_each_byte(const test_way *way, const file_form *form,
     unsigned char *bytes = block.file.bytes;
     for (int k = 0; form->blocks[k] != NULL && strcmp(form->blocks[k], "OHDR") != 0; k++) {
         block.at = test_content_find(&block.file, form->blocks[k], 0);
-        block.sum_at = find_sum(&block.file, block.at);
+        block.sum_at = test_content_find_sum(&block.file, block.at);
         assert_true(block.at > 0 && block.sum_at > block.at);
         const int64_t end = slc_min_i64(block.sum_at + 4, block.at + MOST_BYTES);
         for (int64_t at = block.at; at < end; at += step) {
@@ -210,12 +197,6 @@ static void every_byte_is_looked_at(void **state) {
     }
 }
 
-static void put_sum(damaged_block *block) {
-    unsigned char *bytes = block->file.bytes;
-    const uint32_t sum = slci_h5_lookup3(bytes + block->at, block->sum_at - block->at);
-    memcpy(bytes + block->sum_at, &sum, sizeof sum);
-}
-
 static void expect_status(damaged_block *block, int64_t at) {
     const look_at look = {block->way->other, block->way->out, block->form};
     unsigned char *bytes = block->file.bytes;
@@ -225,13 +206,13 @@ static void expect_status(damaged_block *block, int64_t at) {
         return;
     }
     bytes[at] = (unsigned char)(was ^ (at % 2 == 0 ? 0x01 : 0xFF));
-    put_sum(block);
+    test_content_put_sum(&block->file, block->at, block->sum_at);
     test_content_store(block->way->other, &block->file);
     (void)snprintf(what, sizeof what, "%s, %.4s, byte %d: %d in place of %d", block->form->name,
                    (const char *)bytes + block->at, (int)(at - block->at), bytes[at], was);
     assert_int_equal(test_look_apart(read_and_copy, &look, what), 0);
     bytes[at] = was;
-    put_sum(block);
+    test_content_put_sum(&block->file, block->at, block->sum_at);
 }
 
 static void damage_with_a_right_sum_is_outlived(void **state) {
@@ -251,7 +232,8 @@ static void counts_are_looked_at(void **state) {
     } cases[] = {{4, "EAHD", 44, INT64_C(1) << 32, "more entries in use than there are"},
                  {9, "EAHD", 44, INT64_C(1) << 20, "more entries in use than there are"},
                  {0, "FAHD", 8, 19, "fewer entries than there are chunks"},
-                 {2, "FAHD", 8, INT64_C(1) << 40, "more entries than the file has room for"}};
+                 {2, "FAHD", 8, INT64_C(1) << 40, "more entries than the file has room for"},
+                 {4, "EAHD", 11, 63, "sizes that none can have"}};
     const test_way *self = *state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         const file_form *form = &forms[cases[k].form];
@@ -259,9 +241,9 @@ static void counts_are_looked_at(void **state) {
         make_file(self->in, form);
         damaged_block block = {.way = self, .form = form, .file = test_content_read(self->in)};
         block.at = test_content_find(&block.file, cases[k].block, 0);
-        block.sum_at = find_sum(&block.file, block.at);
+        block.sum_at = test_content_find_sum(&block.file, block.at);
         test_content_put_number(block.file.bytes + block.at + cases[k].at, cases[k].number);
-        put_sum(&block);
+        test_content_put_sum(&block.file, block.at, block.sum_at);
         test_content_store(self->other, &block.file);
         free(block.file.bytes);
         TEST_FAILS(read_all(self->other, form, &is_whole), SLC_ERROR_INPUT, cases[k].words);

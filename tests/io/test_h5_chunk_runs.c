@@ -4,26 +4,13 @@
 #include <hdf5.h>
 
 #include "io/h5_array.h"
-#include "tests/support/test_support.h"
+#include "tests/support/test_uvh5.h"
 
 enum { ROWS = 5, COLUMNS = 7, DEPTH = 1400 };
 
 static int make(void **state) {
     (void)test_place_create(state, "a.h5");
     return 0;
-}
-
-/* What HDF5 itself can write, bit by bit of `choice`. */
-static void set_filters(hid_t list, int choice) {
-    if (choice & 1) {
-        H5Pset_shuffle(list);
-    }
-    if (choice & 2) {
-        H5Pset_deflate(list, 1);
-    }
-    if (choice & 4) {
-        H5Pset_fletcher32(list);
-    }
 }
 
 static void write_set(const char *path, int choice, const double *values) {
@@ -34,7 +21,7 @@ static void write_set(const char *path, int choice, const double *values) {
     const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
     const hid_t space = H5Screate_simple(3, shape, NULL);
     H5Pset_chunk(list, 3, chunk);
-    set_filters(list, choice);
+    test_h5_set_filters(list, choice);
     const hid_t set = H5Dcreate2(file, "/x", type, space, H5P_DEFAULT, list, H5P_DEFAULT);
     assert_true(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
     H5Dclose(set);

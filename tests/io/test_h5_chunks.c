@@ -80,19 +80,6 @@ static void expect_same(const opened *set, const slc_box *box, int n_parts) {
 
 enum { N_FILTERS = 8 };
 
-/* What HDF5 itself can write, bit by bit of `choice`. */
-static void set_filters(hid_t list, int64_t choice) {
-    if (choice & 1) {
-        H5Pset_shuffle(list);
-    }
-    if (choice & 2) {
-        H5Pset_deflate(list, 1);
-    }
-    if (choice & 4) {
-        H5Pset_fletcher32(list);
-    }
-}
-
 static hid_t random_type(uint64_t *random) {
     const hid_t types[] = {H5T_STD_I8LE,  H5T_STD_U16BE,  H5T_STD_I32LE,
                            H5T_STD_U64BE, H5T_IEEE_F32LE, H5T_IEEE_F64BE};
@@ -124,7 +111,7 @@ static void put_random(const char *path, uint64_t *random) {
     const int64_t form = test_random_below(random, 4);
     if (form > 0) {
         H5Pset_chunk(list, rank, chunk);
-        set_filters(list, test_random_below(random, N_FILTERS));
+        test_h5_set_filters(list, test_random_below(random, N_FILTERS));
         if (form == 2) {
             H5Pset_chunk_opts(list, H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS);
         }
@@ -348,7 +335,7 @@ static void put_square(const char *path) {
     }
     const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(list, 2, chunk);
-    set_filters(list, 7);
+    test_h5_set_filters(list, 7);
     test_h5_put(path, "/x", H5T_STD_I64LE, H5T_NATIVE_INT64, 2, shape, list, values);
     H5Pclose(list);
     free(values);
@@ -372,6 +359,9 @@ static void every_chunk_lies_where_hdf5_says(void **state) {
             assert_true(H5Dget_chunk_info_by_coord((hid_t)set.set.id, element, &mask, &offset,
                                                    &bytes) >= 0);
             const int64_t place = slci_h5_index_find(index, at);
+            int64_t again[SLC_MAX_RANK];
+            slci_h5_index_place(index, place, again);
+            assert_memory_equal(again, at, 2 * sizeof *at);
             assert_int_equal(index->offset[place], offset);
             assert_int_equal(index->bytes[place], bytes);
             assert_int_equal(index->mask[place], mask);

@@ -245,6 +245,47 @@ static void trees_that_lead_back_are_refused(void **state) {
     assert_true(n_trees >= 5);
 }
 
+/* A tree of the newer form, or one with shared messages, that finds something else than what leads to
+ * it says, with records of any size. Its nodes say so too, and all checksums are right. */
+static void put_kind(test_content *file, const test_content *sound, unsigned char kind) {
+    static const char *const blocks[] = {"BTHD", "BTIN", "BTLF"};
+    enum { KIND = 5 };
+    for (int k = 0; k < 3; k++) {
+        for (int64_t at = test_content_find(sound, blocks[k], 0); at >= 0;
+             at = test_content_find(sound, blocks[k], at + 4)) {
+            file->bytes[at + KIND] = kind;
+            test_content_put_sum(file, at, test_content_find_sum(sound, at));
+        }
+    }
+}
+
+static void trees_of_something_else_are_refused(void **state) {
+    enum { N_KINDS = 12, RECORD = 10 };
+    const test_way *self = *state;
+    for (file_form form = NEWER; form < N_FORMS; form++) {
+        make_file(self->in, form);
+        test_content sound = test_content_read(self->in);
+        test_content file = test_content_read(self->in);
+        for (int kind = 0; kind < N_KINDS; kind++) {
+            put_kind(&file, &sound, (unsigned char)kind);
+            test_content_store(self->other, &file);
+            assert_int_equal(look_apart(self->other, self->out, "a tree of another kind"),
+                             READ_REFUSED | COPY_REFUSED);
+            expect_refused(self->other, ": a tree of kind ");
+        }
+        memcpy(file.bytes, sound.bytes, (size_t)sound.n);
+        const int64_t at = test_content_find(&file, "BTHD", 0);
+        const int64_t sum_at = test_content_find_sum(&file, at);
+        file.bytes[at + RECORD]--;
+        test_content_put_sum(&file, at, sum_at);
+        test_content_store(self->other, &file);
+        assert_int_equal(look_apart(self->other, self->out, "shorter records"),
+                         READ_REFUSED | COPY_REFUSED);
+        free(file.bytes);
+        free(sound.bytes);
+    }
+}
+
 /* What is wrong, where, and what was expected, stands in one line. */
 static void damage_is_named(void **state) {
     const test_way *self = *state;
@@ -384,6 +425,7 @@ int main(void) {
         CASE(damage_of_the_newer_form_is_outlived),
         CASE(damage_of_shared_messages_is_outlived),
         CASE(trees_that_lead_back_are_refused),
+        CASE(trees_of_something_else_are_refused),
         CASE(damage_is_named),
         CASE(damage_is_no_missing_name),
         CASE(damaged_sizes_take_no_memory),

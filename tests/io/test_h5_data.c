@@ -135,8 +135,33 @@ static void virtual_datasets_need_their_sources(void **state) {
     assert_int_equal(remove(source), 0);
     TEST_OK(slci_h5_open(self->path, NULL, &file));
     TEST_FAILS(slci_h5_dataset_open(file, self->path, "/v", &set), SLC_ERROR_INPUT,
-               "needs /x in the file source.h5, which cannot be opened");
+               "needs /x in the file source.h5, which is not there");
     slci_h5_close(file);
+}
+
+/* Sources that are numbered: HDF5 takes as many as there are. */
+static void sources_by_a_pattern_are_refused(void **state) {
+    const test_place *self = *state;
+    const hsize_t start = 0;
+    const hsize_t stride = 4;
+    const hsize_t count = H5S_UNLIMITED;
+    const hsize_t n = 4;
+    const hsize_t most = H5S_UNLIMITED;
+    const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t source = H5Screate_simple(1, &n, NULL);
+    const hid_t space = H5Screate_simple(1, &n, &most);
+    assert_true(H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, &stride, &count, &n) >= 0);
+    assert_true(H5Pset_virtual(list, space, "part%b.h5", "/x", source) >= 0);
+    const hid_t file = H5Fcreate(self->path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t set = H5Dcreate2(file, "/v", H5T_STD_I64LE, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    assert_true(set >= 0 && H5Dclose(set) >= 0 && H5Fclose(file) >= 0);
+    assert_true(H5Pclose(list) >= 0 && H5Sclose(source) >= 0 && H5Sclose(space) >= 0);
+    slci_h5_id opened;
+    slci_h5_dataset dataset;
+    TEST_OK(slci_h5_open(self->path, NULL, &opened));
+    TEST_FAILS(slci_h5_dataset_open(opened, self->path, "/v", &dataset), SLC_ERROR_UNSUPPORTED,
+               "has its sources by a pattern (/x in part%b.h5): not supported");
+    slci_h5_close(opened);
 }
 
 static void external_files_are_looked_for(void **state) {
@@ -152,6 +177,97 @@ static void external_files_are_looked_for(void **state) {
     TEST_FAILS(slci_h5_dataset_open(file, self->path, "/x", &set), SLC_ERROR_INPUT,
                "no_such_file.raw");
     slci_h5_close(file);
+}
+
+/* Writes so many bytes of a raw file, which are numbers of 8 bytes from 1 on. */
+static void write_raw(const char *path, size_t bytes) {
+    static const int64_t numbers[6] = {1, 2, 3, 4, 5, 6};
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(numbers, 1, bytes, file), bytes);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void try_raw(const test_place *self, const char *dataset, const char *words) {
+    slci_h5_id file;
+    slci_h5_dataset set;
+    TEST_OK(slci_h5_open(self->path, NULL, &file));
+    if (words == NULL) {
+        TEST_OK(slci_h5_dataset_open(file, self->path, dataset, &set));
+        slci_h5_dataset_close(&set);
+    } else {
+        TEST_FAILS(slci_h5_dataset_open(file, self->path, dataset, &set), SLC_ERROR_INPUT, words);
+    }
+    slci_h5_close(file);
+}
+
+/* Four numbers of 8 bytes: two from byte 16 of one file on, the others in another one of any length. */
+static void cut_external_files_are_refused(void **state) {
+    const test_place *self = *state;
+    const int64_t four = 4;
+    const hsize_t n = 4;
+    char raw[2][TEST_PATH_BYTES];
+    const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t virtual_list = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t space = H5Screate_simple(1, &n, NULL);
+    for (int k = 0; k < 2; k++) {
+        test_join(self->directory, k == 0 ? "first.raw" : "second.raw", raw[k]);
+        H5Pset_external(list, raw[k], k == 0 ? 16 : 0, k == 0 ? 16 : H5F_UNLIMITED);
+    }
+    test_h5_put(self->path, "/x", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &four, list, NULL);
+    assert_true(H5Pset_virtual(virtual_list, space, ".", "/x", space) >= 0);
+    test_h5_put(self->path, "/v", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &four, virtual_list, NULL);
+    assert_true(H5Pclose(virtual_list) >= 0 && H5Pclose(list) >= 0 && H5Sclose(space) >= 0);
+    write_raw(raw[0], 32);
+    write_raw(raw[1], 16);
+    try_raw(self, "/x", NULL);
+    try_raw(self, "/v", NULL);
+    write_raw(raw[0], 31);
+    try_raw(self, "/x", "dataset /x keeps 16 bytes in the file ");
+    try_raw(self, "/v", "from its byte 16 on, but that has 31: damaged data");
+    write_raw(raw[0], 32);
+    write_raw(raw[1], 0);
+    try_raw(self, "/x", "from its byte 0 on, but that has 0: damaged data");
+}
+
+/* By an external link to the file that they are in, and by one to another file, which leads back. */
+static void chunks_behind_a_link_back_are_found(void **state) {
+    const test_place *self = *state;
+    enum { N = 1000 };
+    const int64_t n = N;
+    const int64_t origin = 0;
+    const hsize_t chunk = 100;
+    static const char *const names[] = {"/self", "/there"};
+    char other[TEST_PATH_BYTES];
+    float values[N];
+    for (int k = 0; k < N; k++) {
+        values[k] = (float)k;
+    }
+    test_join(self->directory, "other.h5", other);
+    const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    assert_true(H5Pset_chunk(list, 1, &chunk) >= 0 && H5Pset_deflate(list, 1) >= 0);
+    test_h5_put(self->path, "/x", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, 1, &n, list, values);
+    assert_true(H5Pclose(list) >= 0);
+    const hid_t here = H5Fopen(self->path, H5F_ACC_RDWR, H5P_DEFAULT);
+    const hid_t away = H5Fcreate(other, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Lcreate_external(self->path, "/x", here, "/self", H5P_DEFAULT, H5P_DEFAULT) >=
+                    0 &&
+                H5Lcreate_external(other, "/back", here, "/there", H5P_DEFAULT, H5P_DEFAULT) >= 0 &&
+                H5Lcreate_external(self->path, "/x", away, "/back", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    assert_true(H5Fclose(away) >= 0 && H5Fclose(here) >= 0);
+    for (int64_t k = 0; k < TEST_COUNT(names); k++) {
+        slci_h5_id file;
+        slci_h5_dataset set;
+        float found[N] = {0.0F};
+        TEST_OK(slci_h5_open(self->path, NULL, &file));
+        TEST_OK(slci_h5_dataset_open(file, self->path, names[k], &set));
+        TEST_OK(slci_h5_dataset_read_past(&set, NULL));
+        assert_non_null(set.chunks);
+        TEST_OK(slci_h5_dataset_read(&set, &origin, &n, found));
+        assert_memory_equal(found, values, sizeof found);
+        slci_h5_dataset_close(&set);
+        slci_h5_close(file);
+    }
 }
 
 /* B32 in a visibility set: before any reading, and by the dataset's name. */
@@ -231,7 +347,10 @@ int main(void) {
         CASE(strings_of_every_kind),
         CASE(numbers_are_checked),
         CASE(virtual_datasets_need_their_sources),
+        CASE(sources_by_a_pattern_are_refused),
         CASE(external_files_are_looked_for),
+        CASE(cut_external_files_are_refused),
+        CASE(chunks_behind_a_link_back_are_found),
         CASE(a_set_with_a_missing_filter_is_refused),
         CASE(empty_datasets),
         CASE(parts_of_contiguous_data_are_about_equal),

@@ -161,9 +161,74 @@ static void moved_and_linked_files_are_found(void **state) {
     test_directory_remove(self.directory);
 }
 
+static hid_t create_input(const place *self) {
+    const hid_t file = H5Fcreate(self->in, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(file >= 0);
+    test_write_below(self->directory, "raw.bin", "an output");
+    return file;
+}
+
+static slc_status exclude(const place *self, const char *name) {
+    const slc_h5_reading reading = {.path = self->in, .names = &name, .n_names = 1};
+    const char *const output = self->raw;
+    return slc_h5_files_exclude(&reading, &output, 1);
+}
+
+/* Where the search cannot go on it is not known what the input needs. */
+static void an_end_of_the_search_is_said(void **state) {
+    enum { DEPTH = 130, LONG = 5000 };
+    char target[LONG + 1];
+    char name[2 * DEPTH + 1] = "";
+    place self;
+    (void)state;
+    make_place(&self);
+    memset(target, 'x', LONG);
+    target[LONG] = '\0';
+    hid_t file = create_input(&self);
+    assert_true(H5Gclose(H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)) >= 0 &&
+                H5Lcreate_soft(target, file, "/g/long", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    for (int k = 0; k < DEPTH; k++) {
+        memcpy(name + (size_t)2 * (size_t)k, "/d", 3);
+        assert_true(H5Gclose(H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)) >= 0);
+    }
+    assert_true(H5Fclose(file) >= 0);
+    TEST_FAILS(exclude(&self, "/g"), SLC_ERROR_INPUT,
+               ":/g/long: whether an output replaces a file that it needs is not known: a link");
+    TEST_FAILS(exclude(&self, "/d"), SLC_ERROR_INPUT,
+               "over 128 groups and links lead to it; name outputs that do not exist yet");
+    test_directory_remove(self.directory);
+}
+
+/* Nor is followed what reading does not follow: names behind a dataset, or with nothing there, and more
+ * links in a row than HDF5 goes through. */
+static void what_is_not_read_is_no_error(void **state) {
+    enum { N_LINKS = 40 };
+    char name[16];
+    char next[16];
+    place self;
+    (void)state;
+    make_place(&self);
+    hid_t file = create_input(&self);
+    make_set(file, "set", H5P_DEFAULT);
+    for (int k = 0; k < N_LINKS; k++) {
+        (void)snprintf(name, sizeof name, "link%d", k);
+        (void)snprintf(next, sizeof next, "link%d", k + 1);
+        assert_true(H5Lcreate_soft(next, file, name, H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    }
+    assert_true(H5Lcreate_external("none.h5", "/x", file, "out", H5P_DEFAULT, H5P_DEFAULT) >= 0 &&
+                H5Fclose(file) >= 0);
+    static const char *const names[] = {"/set/x", "/none/x", "/link0", "/out", "/set"};
+    for (int k = 0; k < TEST_COUNT(names); k++) {
+        TEST_OK(exclude(&self, names[k]));
+    }
+    test_directory_remove(self.directory);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(an_output_takes_no_file_of_its_input),
                                        cmocka_unit_test(circles_end),
-                                       cmocka_unit_test(moved_and_linked_files_are_found)};
+                                       cmocka_unit_test(moved_and_linked_files_are_found),
+                                       cmocka_unit_test(an_end_of_the_search_is_said),
+                                       cmocka_unit_test(what_is_not_read_is_no_error)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

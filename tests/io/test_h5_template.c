@@ -103,9 +103,49 @@ static void the_room_of_filtered_elements_is_checked(void **state) {
     }
 }
 
+static void keep_line(void *context, slc_log_level level, const char *line) {
+    if (level == SLC_LOG_NOTE) {
+        (void)snprintf(context, TEST_PATH_BYTES, "%s", line);
+    }
+}
+
+/* More than Sluice can name are not taken over, and a note says so; of fewer none is needed. */
+static void filters_beyond_number_become_deflate(void **state) {
+    const test_place *self = *state;
+    const int64_t n = 4;
+    const hsize_t chunk = 4;
+    const int64_t values[4] = {1, 2, 3, 4};
+    for (int n_filters = 8; n_filters <= 9; n_filters++) {
+        slc_log log;
+        char heard[TEST_PATH_BYTES] = "";
+        slc_log_init(&log, SLC_LOG_NOTE, keep_line, heard);
+        const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+        assert_true(H5Pset_chunk(list, 1, &chunk) >= 0);
+        for (int k = 0; k < n_filters; k++) {
+            assert_true(H5Pset_fletcher32(list) >= 0);
+        }
+        (void)remove(self->path);
+        test_h5_put(self->path, "/x", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &n, list, values);
+        assert_true(H5Pclose(list) >= 0);
+        slc_h5_array_output output = {.path = "out.h5",
+                                      .dataset = "/v",
+                                      .filter = {.kind = SLC_H5_FILTER_AS_INPUT},
+                                      .template_path = self->path,
+                                      .template_dataset = "/x",
+                                      .log = &log};
+        TEST_OK(slc_layout_dense(SLC_I64, 1, &n, &output.layout));
+        TEST_OK(slc_h5_array_settle(&output));
+        slc_log_destroy(&log);
+        assert_int_equal(output.filter.kind, SLC_H5_FILTER_DEFLATE);
+        assert_true((strstr(heard, ":/x, which are 9; at most 8") != NULL) == (n_filters == 9));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_room_of_filtered_elements_is_checked, make,
+                                        test_place_destroy),
+        cmocka_unit_test_setup_teardown(filters_beyond_number_become_deflate, make,
                                         test_place_destroy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -244,6 +244,35 @@ static void pieces_do_not_show(void **state) {
     free(first);
 }
 
+/* visdata of a type that is an object of its own in the file, beside it. */
+static void put_named_vis(const files *self) {
+    const hsize_t shape[3] = {ROWS, CHANNELS, POLS};
+    const hid_t file = H5Fopen(self->in, H5F_ACC_RDWR, H5P_DEFAULT);
+    const hid_t type = test_h5_complex(H5T_IEEE_F32LE, "r", "i");
+    const hid_t space = H5Screate_simple(3, shape, NULL);
+    assert_true(file >= 0 && H5Ldelete(file, "/Data/visdata", H5P_DEFAULT) >= 0);
+    assert_true(H5Tcommit2(file, "/Data/visibility", type, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) >=
+                0);
+    const hid_t set =
+        H5Dcreate2(file, "/Data/visdata", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(set >= 0 && H5Dclose(set) >= 0 && H5Sclose(space) >= 0 && H5Tclose(type) >= 0 &&
+                H5Fclose(file) >= 0);
+}
+
+/* In the output the type belongs to the dataset, and leads nowhere in another file. */
+static void a_named_type_becomes_the_datasets_own(void **state) {
+    const files *self = *state;
+    slc_vis_dataset about;
+    put_named_vis(self);
+    copy_in_pieces(self, 7, 0);
+    check_vis(self, 1.0, 3e-5, &about);
+    const hid_t file = H5Fopen(self->out, H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t set = H5Dopen2(file, "/Data/visdata", H5P_DEFAULT);
+    const hid_t type = H5Dget_type(set);
+    assert_int_equal(H5Tcommitted(type), 0);
+    assert_true(H5Tclose(type) >= 0 && H5Dclose(set) >= 0 && H5Fclose(file) >= 0);
+}
+
 /* Rows out of order, some of them twice. */
 static void any_order_will_do(void **state) {
     const files *self = *state;
@@ -399,6 +428,7 @@ int main(void) {
         CASE(integers_become_single_precision),
         CASE(pieces_do_not_show),
         CASE(any_order_will_do),
+        CASE(a_named_type_becomes_the_datasets_own),
         CASE(large_chunks_become_smaller),
         CASE(fewer_staged_rows_do_not_show),
         CASE(windows_are_one_axis_of_channels),

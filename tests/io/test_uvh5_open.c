@@ -326,6 +326,68 @@ static void versions_are_known_or_refused(void **state) {
     TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_UNSUPPORTED, "median");
 }
 
+/* One array of rows or channels at a time, of which the last number is one that cannot be. */
+static void numbers_that_cannot_be_are_refused(void **state) {
+    const test_place *self = *state;
+    static const struct {
+        const char *name;
+        int64_t n;
+        double good, bad;
+        const char *expected;
+    } cases[] = {
+        {"/Header/freq_array", CHANNELS, 1.4e8, 1e300,
+         "/Header/freq_array is 1e+300 in channel 2, expected a frequency in Hz, above 0 and below "
+         "10^15"},
+        {"/Header/freq_array", CHANNELS, 1.4e8, 1e15, "is 1e+15 in channel 2"},
+        {"/Header/freq_array", CHANNELS, 1.4e8, -1.4e8, "is -1.4e+08 in channel 2"},
+        {"/Header/freq_array", CHANNELS, 1.4e8, (double)NAN, "is nan in channel 2"},
+        {"/Header/channel_width", CHANNELS, 1e6, 1e30, "/Header/channel_width is 1e+30"},
+        {"/Header/time_array", ROWS, 2458000.5, 1e300, "row 11 is 1.0000000000000001e+300"},
+        {"/Header/time_array", ROWS, 2458000.5, 1e9,
+         "/Header/time_array: row 11 is 1000000000, expected a Julian date of the years 1 to 9999"},
+        {"/Header/time_array", ROWS, 2458000.5, -1.0, "row 11 is -1"},
+        {"/Header/lst_array", ROWS, 6.0, 1e300, "/Header/lst_array: row 11 is 1e+300"},
+        {"/Header/phase_center_ra", 1, 0, 1e300, "phase_center_ra = 1e+300"},
+        {"/Header/phase_center_ra", 1, 0, 318.5, "phase_center_ra = 318.5"},
+        {"/Header/phase_center_ra", 1, 0, (double)INFINITY, "phase_center_ra = inf"},
+        {"/Header/longitude", 1, 0, 1e300, "/Header/longitude is 1e+300"},
+    };
+    for (int64_t k = 0; k < TEST_COUNT(cases); k++) {
+        char path[TEST_PATH_BYTES];
+        double numbers[ROWS];
+        for (int64_t i = 0; i < cases[k].n; i++) {
+            numbers[i] = i + 1 < cases[k].n ? cases[k].good : cases[k].bad;
+        }
+        test_join(self->directory, "b.uvh5", path);
+        test_uvh5_create(path, ROWS, CHANNELS, POLS);
+        if (cases[k].n == 1) {
+            test_h5_put_number(path, cases[k].name, cases[k].bad);
+        } else {
+            test_h5_put_f64(path, cases[k].name, 1, &cases[k].n, numbers);
+        }
+        TEST_FAILS(test_vis_try(path, NULL), SLC_ERROR_INPUT, cases[k].expected);
+        assert_int_equal(remove(path), 0);
+    }
+    double none[ROWS] = {0.0};
+    const int64_t n = ROWS;
+    test_h5_put_f64(self->path, "/Header/time_array", 1, &n, none);
+    TEST_OK(test_vis_try(self->path, NULL));
+}
+
+static void an_unknown_x_orientation_is_refused(void **state) {
+    const test_place *self = *state;
+    static const char *const good[] = {"east", "NORTH", "e", "N", ""};
+    static const char *const bad[] = {"up", "west", " east"};
+    for (int64_t k = 0; k < TEST_COUNT(good); k++) {
+        test_h5_put_text(self->path, "/Header/x_orientation", good[k]);
+        TEST_OK(test_vis_try(self->path, NULL));
+    }
+    for (int64_t k = 0; k < TEST_COUNT(bad); k++) {
+        test_h5_put_text(self->path, "/Header/x_orientation", bad[k]);
+        TEST_FAILS(test_vis_try(self->path, NULL), SLC_ERROR_UNSUPPORTED, bad[k]);
+    }
+}
+
 static void rows_that_are_not_finite_are_dropped(void **state) {
     const test_place *self = *state;
     double uvw[ROWS * 3];
@@ -472,6 +534,8 @@ int main(void) {
         CASE(missing_things_are_named),
         CASE(null_arrays_of_text_are_refused),
         CASE(versions_are_known_or_refused),
+        CASE(numbers_that_cannot_be_are_refused),
+        CASE(an_unknown_x_orientation_is_refused),
         CASE(rows_that_are_not_finite_are_dropped),
         CASE(compressed_chunks_are_read),
         CASE(a_file_in_use_is_refused),

@@ -191,6 +191,44 @@ static void keeps_the_promise_for_one_visibility(void **state) {
     }
 }
 
+/* The scene's data, of whose every 64 samples the first `n_bright` stay as they are; the others have
+ * baselines of no length and V = `faint`. */
+static void fill_dimmed(const test_scene *scene, int64_t n_bright, float faint,
+                        test_scene_data *data) {
+    test_scene_fill(scene, data);
+    data->size = 0.0;
+    for (int64_t k = 0; k < scene->n_rows; k++) {
+        if (k % 64 >= n_bright) {
+            memset(data->uvw_m + 3 * k, 0, 3 * sizeof *data->uvw_m);
+            data->vis[2 * k] = faint;
+        }
+        data->size += (double)data->weight[k] * fabs((double)data->vis[2 * k]);
+    }
+}
+
+/* A tensor core drops what is 2^-25 of its sum, and cuts off more at each addition: samples beside
+ * which the others are nothing must come last among those that are added together. */
+static void keeps_the_promise_for_faint_samples_beside_bright_ones(void **state) {
+    const units found = need_units(state);
+    slc_device *device = test_card_need(state);
+    static const test_scene scene = {
+        "faint beside bright", 256, 128, 1e-6, 0, 0, true, 64, 1, 9e4, 1, 1.0, 1.0, 1, false,
+        SLC_DIRECT_PRODUCT,    0};
+    static const int64_t bright[] = {1, 2, 8};
+    static const float faint[] = {2.9e-8f, -2.9e-8f, 6e-8f, -1e-7f, 1e-3f, -0.06f};
+    test_wish asked[6];
+    const int64_t n = list_wishes(&found, &scene, asked);
+    for (int64_t b = 0; b < TEST_COUNT(bright); b++) {
+        for (int64_t f = 0; f < TEST_COUNT(faint); f++) {
+            test_scene_data data;
+            print_message("%d of 64 bright, the others %g:\n", (int)bright[b], (double)faint[f]);
+            fill_dimmed(&scene, bright[b], faint[f], &data);
+            (void)test_scene_compare(&scene, &data, asked, n, device);
+            test_scene_free(&data);
+        }
+    }
+}
+
 static void gives_the_same_bits_for_every_tiling(void **state) {
     const units found = need_units(state);
     slc_device *device = test_card_need(state);
@@ -324,6 +362,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(keeps_the_promise),
         cmocka_unit_test(keeps_the_promise_with_every_number_of_terms),
         cmocka_unit_test(keeps_the_promise_for_one_visibility),
+        cmocka_unit_test(keeps_the_promise_for_faint_samples_beside_bright_ones),
         cmocka_unit_test(gives_the_same_bits_for_every_tiling),
         cmocka_unit_test(tiles_larger_than_the_data_stay_in_their_buffers),
         cmocka_unit_test(every_kernel_once),

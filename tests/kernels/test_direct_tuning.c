@@ -156,8 +156,8 @@ static void tiles_and_runs_are_counted(void **state) {
     setup = choose(SLC_DEVICE_CUDA, SLC_DIRECT_UNIT_NONE, 512, 1e-6, 2);
     expect_division(&work, SLC_DIRECT_LAUNCH_SINE, 4 * 8, 10, 100);
     setup = choose(SLC_DEVICE_CUDA, SLC_DIRECT_UNIT_GROUP, 512, 1e-6, 2);
-    /* Long stages have granules of twice as many rows. */
-    expect_division(&work, SLC_DIRECT_LAUNCH_PRODUCT, 2 * 2 * 4, 5, 100);
+    /* Long stages have granules of four times as many rows where no tile has a term. */
+    expect_division(&work, SLC_DIRECT_LAUNCH_PRODUCT, 2 * 2 * 4, 3, 100);
 }
 
 /* Of a picture that is known, only the tiles of the launch's own method count. */

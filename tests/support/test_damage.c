@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "io/h5_file.h"
+#include "io/h5_lookup3.h"
 #include "io/h5_object_copy.h"
 #include "io/h5_reason.h"
 
@@ -30,6 +31,22 @@ int64_t test_content_find(const test_content *file, const char *what, int64_t fr
         at++;
     }
     return at + 4 <= file->n ? at : -1;
+}
+
+int64_t test_content_find_sum(const test_content *file, int64_t block) {
+    for (int64_t at = block + 4; at + 4 <= file->n; at++) {
+        uint32_t stored = 0;
+        memcpy(&stored, file->bytes + at, sizeof stored);
+        if (slci_h5_lookup3(file->bytes + block, at - block) == stored) {
+            return at;
+        }
+    }
+    return -1;
+}
+
+void test_content_put_sum(test_content *file, int64_t block, int64_t sum_at) {
+    const uint32_t sum = slci_h5_lookup3(file->bytes + block, sum_at - block);
+    memcpy(file->bytes + sum_at, &sum, sizeof sum);
 }
 
 void test_content_put_number(unsigned char *to, int64_t number) {

@@ -22,6 +22,11 @@ void test_content_store(const char *path, const test_content *file);
 /* The first place of four letters from byte `from` on; negative: nowhere. */
 int64_t test_content_find(const test_content *file, const char *what, int64_t from);
 
+/* Where the checksum stands of the block that begins at a place, as long as it is right; negative:
+ * nowhere. And another one that is right, of what the block is now. */
+int64_t test_content_find_sum(const test_content *file, int64_t block);
+void test_content_put_sum(test_content *file, int64_t block, int64_t sum_at);
+
 /* Eight bytes, the lowest first. */
 void test_content_put_number(unsigned char *to, int64_t number);
 

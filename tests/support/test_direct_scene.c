@@ -166,17 +166,22 @@ static double scene_error(const test_scene *s, const test_scene_data *data, cons
     return worst;
 }
 
-/* The worst error over `n` wishes. */
+double test_scene_compare(const test_scene *s, const test_scene_data *data, const test_wish *asked,
+                          int64_t n, slc_device *device) {
+    double *exact = scene_reference(s, data);
+    double worst = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        worst = fmax(worst, scene_error(s, data, exact, &asked[i], device));
+    }
+    free(exact);
+    return worst;
+}
+
 double test_scene_check(const test_scene *s, const test_wish *asked, int64_t n,
                         slc_device *device) {
     test_scene_data data;
     test_scene_fill(s, &data);
-    double *exact = scene_reference(s, &data);
-    double worst = 0.0;
-    for (int64_t i = 0; i < n; i++) {
-        worst = fmax(worst, scene_error(s, &data, exact, &asked[i], device));
-    }
-    free(exact);
+    const double worst = test_scene_compare(s, &data, asked, n, device);
     test_scene_free(&data);
     return worst;
 }

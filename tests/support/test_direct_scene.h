@@ -62,6 +62,10 @@ slc_fixed *test_scene_image(const test_scene *scene, const test_scene_data *data
 double test_scene_check(const test_scene *scene, const test_wish *asked, int64_t n,
                         slc_device *device);
 
+/* The same with data of the caller's for the scene. */
+double test_scene_compare(const test_scene *scene, const test_scene_data *data,
+                          const test_wish *asked, int64_t n, slc_device *device);
+
 /* The same bits for every member of each launch's tuned set, for others by chance, and under another
  * tiling as for the model's choice. */
 void test_scene_check_splits(const test_scene *scene, const test_scene_data *data,

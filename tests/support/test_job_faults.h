@@ -3,15 +3,17 @@
  * no object of HDF5 left open, nothing under the final name. Where a run makes very many calls of a
  * kind, the first fifty and a sample of the rest fail. Only for programs that may use test_faults.h.
  *
- *     static slc_status run_once(const void *context, int64_t way, slc_device *device);
- *     const test_job_faults job = {.context = self, .run = run_once, .results = self->results,
- *                                  .ways = ways, .n_ways = TEST_COUNT(ways)};
- *     test_job_fail_calls(&job);
+ *     test_fault_place *self = test_allocate((int64_t)sizeof *self);     // in a setup
+ *     test_fault_place_create(self, "in.h5", "out.h5");
+ *     self->job = (test_job_faults){.context = self, .run = run_once, .results = self->results,
+ *                                   .ways = ways, .n_ways = TEST_COUNT(ways)};
+ *     *state = self;
+ *     cmocka_unit_test_setup_teardown(test_job_fail_calls, make, test_fault_place_destroy)
  */
 #ifndef SLC_TESTS_SUPPORT_TEST_JOB_FAULTS_H
 #define SLC_TESTS_SUPPORT_TEST_JOB_FAULTS_H
 
-#include "ooc/plan.h"
+#include "app/run_options.h"
 #include "tests/support/test_support.h"
 
 /* A job whose one output, if it has one, goes into the folder `results`, and the ways of running
@@ -34,13 +36,30 @@ typedef struct test_job_faults {
     bool (*is_explained)(const void *context);
 } test_job_faults;
 
-/* Memory, threads, files, HDF5. */
-void test_job_fail_calls(const test_job_faults *job);
+/* Where such a job reads and writes: the state of its tests, or the first member of it. */
+typedef struct test_fault_place {
+    test_job_faults job;
+    char data[TEST_PATH_BYTES], results[TEST_PATH_BYTES]; /* folders: of inputs, of outputs alone */
+    char in[TEST_PATH_BYTES], out[TEST_PATH_BYTES];       /* a file in each, which is not made */
+} test_fault_place;
+
+/* Makes both folders; the files get these names. `job` is left to the caller. */
+void test_fault_place_create(test_fault_place *self, const char *in, const char *out);
+
+/* A teardown; frees the state too. */
+int test_fault_place_destroy(void **state);
+
+/* Tests of that state. Memory, threads, files, HDF5. */
+void test_job_fail_calls(void **state);
 
 /* Device memory, mapped memory, streams, events, copies, sets and launches; not in the last way. */
-void test_job_fail_device_calls(const test_job_faults *job);
+void test_job_fail_device_calls(void **state);
 
-/* A host device whose first mapped allocation is refused; slc_device_destroy closes it. */
-slc_device *test_job_device_without_mapping(slc_pool *pool);
+/* Kernels cannot be given the host's memory, and nobody asked for just that: the job runs by rates that
+ * make mapping the best of what fits, on a device whose first mapped allocation is refused. It asks for
+ * one and streams instead. `run` runs it with those options and returns where the sparse array went. */
+void test_job_expect_streamed(const void *context,
+                              slc_sparse_choice (*run)(const void *context, slc_run_options run),
+                              int64_t vram_bytes);
 
 #endif

@@ -2,7 +2,7 @@
  *
  *     const test_pair pair = test_random_pair(&random, TEST_PAIR_BROADCAST);
  *     ... copy pair.src to pair.dst ...
- *     test_expect_copied(&pair, dst, src, bytes, fill);
+ *     test_expect_copied(&pair, dst, src, fill);
  */
 #ifndef SLC_TESTS_SUPPORT_TEST_LAYOUTS_H
 #define SLC_TESTS_SUPPORT_TEST_LAYOUTS_H

@@ -72,6 +72,7 @@ int test_way_create(void **state) {
     test_join(self->directory, "in.h5", self->in);
     test_join(self->directory, "out.h5", self->out);
     test_join(self->directory, "other.h5", self->other);
+    test_join(self->directory, "state", self->checkpoint);
     *state = self;
     return 0;
 }

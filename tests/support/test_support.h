@@ -72,11 +72,12 @@ typedef struct test_place {
 test_place *test_place_create(void **state, const char *name);
 int test_place_destroy(void **state);
 
-/* Likewise for a job's files: in.h5, out.h5, and other.h5 to compare with; none is made.
- * test_way_create is a setup itself. */
+/* Likewise for a job's files: in.h5, out.h5, other.h5 to compare with, and its checkpoint; none is
+ * made. test_way_create is a setup itself. */
 typedef struct test_way {
     char directory[TEST_PATH_BYTES];
     char in[TEST_PATH_BYTES], out[TEST_PATH_BYTES], other[TEST_PATH_BYTES];
+    char checkpoint[TEST_PATH_BYTES];
 } test_way;
 
 int test_way_create(void **state);

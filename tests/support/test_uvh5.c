@@ -91,6 +91,18 @@ void test_h5_rename(const char *path, const char *from, const char *to) {
     H5Fclose(file);
 }
 
+void test_h5_set_filters(hid_t list, int64_t choice) {
+    if (choice & 1) {
+        H5Pset_shuffle(list);
+    }
+    if (choice & 2) {
+        H5Pset_deflate(list, 1);
+    }
+    if (choice & 4) {
+        H5Pset_fletcher32(list);
+    }
+}
+
 hid_t test_h5_text(void) {
     const hid_t type = H5Tcopy(H5T_C_S1);
     assert_true(H5Tset_size(type, H5T_VARIABLE) >= 0);

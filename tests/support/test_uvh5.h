@@ -34,6 +34,9 @@ void test_h5_put_attribute(const char *path, const char *name, double value);
 void test_h5_remove(const char *path, const char *name);
 void test_h5_rename(const char *path, const char *from, const char *to);
 
+/* Sets what HDF5 itself can write, bit by bit of `choice`: shuffle, deflate, fletcher32. */
+void test_h5_set_filters(hid_t list, int64_t choice);
+
 /* A compound of two members of one type. The caller closes it. */
 hid_t test_h5_complex(hid_t part, const char *first, const char *second);
 

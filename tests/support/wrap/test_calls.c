@@ -84,6 +84,17 @@ static bool fires(test_fault kind) {
     return true;
 }
 
+/* Whether a dataset is open in a file for writing. */
+static bool is_written(hid_t dataset) {
+    unsigned intent = H5F_ACC_RDONLY;
+    const hid_t file = dataset < 0 ? -1 : H5Iget_file_id(dataset);
+    const bool is_known = file >= 0 && H5Fget_intent(file, &intent) >= 0;
+    if (file >= 0) {
+        (void)H5Fclose(file);
+    }
+    return is_known && intent != H5F_ACC_RDONLY;
+}
+
 // NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming)
 
 /* The linker sends calls of NAME to __wrap_NAME and those of __real_NAME to the real one. `failed` is
@@ -99,6 +110,14 @@ static bool fires(test_fault kind) {
 #define WRAP_OPTIONAL(kind, name, result, parameters, arguments, failed) \
     __attribute__((weak)) result __real_##name parameters;               \
     WRAP(kind, name, result, parameters, arguments, failed)
+
+/* The same, but where `may_fail` is false no such call. */
+#define WRAP_WHERE(kind, name, result, parameters, arguments, failed, may_fail)             \
+    result __real_##name parameters;                                                        \
+    result __wrap_##name parameters;                                                        \
+    result __wrap_##name parameters {                                                       \
+        return (may_fail) && fires(TEST_FAULT_##kind) ? (failed) : __real_##name arguments; \
+    }
 
 WRAP(MEMORY, malloc, void *, (size_t size), (size), NULL)
 WRAP(MEMORY, calloc, void *, (size_t n, size_t size), (n, size), NULL)
@@ -199,6 +218,9 @@ WRAP(H5_WRITE, H5Acreate2, hid_t,
      (place, name, type, space, create, access), -1)
 WRAP(H5_WRITE, H5Awrite, herr_t, (hid_t attribute, hid_t type, const void *data),
      (attribute, type, data), -1)
+/* Of a dataset that is read it does not matter. */
+WRAP_WHERE(H5_WRITE, H5Dclose, herr_t, (hid_t dataset), (dataset), (__real_H5Dclose(dataset), -1),
+           is_written(dataset))
 
 /* cfitsio's functions behind the names of fitsio.h. A failing one sets *status (WRITE_ERROR). */
 #define FITS_FAILS (*status = 106)

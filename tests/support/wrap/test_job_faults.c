@@ -6,6 +6,26 @@
 
 enum { N_DENSE = 50, N_SAMPLED = 12 };
 
+/* ---- the place -------------------------------------------------------------------------------- */
+
+void test_fault_place_create(test_fault_place *self, const char *in, const char *out) {
+    test_directory_create(self->data);
+    test_directory_create(self->results);
+    test_fault_set_outputs(self->results);
+    test_join(self->data, in, self->in);
+    test_join(self->results, out, self->out);
+}
+
+int test_fault_place_destroy(void **state) {
+    test_fault_place *self = *state;
+    test_directory_remove(self->data);
+    test_directory_remove(self->results);
+    free(self);
+    return 0;
+}
+
+/* ---- calls that fail -------------------------------------------------------------------------- */
+
 /* What a call that fails must end in; memory of the device that is refused is asked for again,
  * smaller, and mapped memory that cannot be had leaves other ways. */
 static const struct {
@@ -87,7 +107,8 @@ static int64_t fail_once(const test_job_faults *job, int64_t way, const whole_ou
     return n_calls;
 }
 
-void test_job_fail_calls(const test_job_faults *job) {
+void test_job_fail_calls(void **state) {
+    const test_job_faults *const job = &((const test_fault_place *)*state)->job;
     for (int64_t w = 0; w < job->n_ways; w++) {
         whole_output whole = {NULL, 0};
         TEST_OK(job->run(job->context, w, NULL)); /* makes what is made once */
@@ -136,7 +157,8 @@ static bool fail_on_device(const test_job_faults *job, slc_pool *pool, int64_t w
     return !is_reached;
 }
 
-void test_job_fail_device_calls(const test_job_faults *job) {
+void test_job_fail_device_calls(void **state) {
+    const test_job_faults *const job = &((const test_fault_place *)*state)->job;
     slc_pool *pool = NULL;
     TEST_OK(slc_pool_create(2, &pool));
     for (int64_t w = 0; w < job->n_ways - 1; w++) {
@@ -153,10 +175,24 @@ void test_job_fail_device_calls(const test_job_faults *job) {
     slc_pool_destroy(pool);
 }
 
-slc_device *test_job_device_without_mapping(slc_pool *pool) {
+void test_job_expect_streamed(const void *context,
+                              slc_sparse_choice (*run)(const void *context, slc_run_options run),
+                              int64_t vram_bytes) {
     const slc_check_options fails = {.fail_kind = SLC_CHECK_MAPPED, .fail_at = 1};
+    slc_run_options options = {.vram_bytes = vram_bytes,
+                               .ram_bytes = 8 << 20,
+                               .rates = slc_rates_default(SLC_DEVICE_HOST),
+                               .overwrite = true};
+    slc_pool *pool = NULL;
     slc_device *check = NULL;
+    TEST_OK(slc_pool_create(2, &pool));
     TEST_OK(slc_device_create_host(pool, NULL, &check));
     TEST_OK(slc_device_create_check(check, &fails, &check));
-    return check;
+    options.use_device = check;
+    options.rates.h2d_bytes_per_s = 1e5;
+    options.rates.mapped_touches_per_s = 1e12;
+    assert_int_equal(run(context, options), SLC_SPARSE_STREAMED);
+    assert_int_equal(slc_device_check_calls(check, SLC_CHECK_MAPPED), 1);
+    slc_device_destroy(check);
+    slc_pool_destroy(pool);
 }
