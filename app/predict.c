@@ -14,6 +14,7 @@
 #include "core/clock.h"
 #include "core/hash.h"
 #include "core/version.h"
+#include "io/model.h"
 #include "io/model_list.h"
 
 /* Rows of chunks of the output that wait to be full take no more than this part of --ram, where fewer
@@ -22,8 +23,17 @@
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
+/* That the output is not the model. The set is the output's template, which its own check looks at. */
+static slc_status check_output(const slc_predict_options *o) {
+    const slc_h5_reading model = slc_model_reading(o->model_path);
+    return slc_h5_files_exclude(&model, &o->out_path, 1);
+}
+
 static slc_status open_output(slci_predict_job *job) {
     const slc_predict_options *o = job->options;
+    if (!o->run.dry_run) {
+        SLC_TRY(check_output(o));
+    }
     const slc_uvh5_copy_options options = {.in_path = o->in_path,
                                            .out_path = o->run.dry_run ? NULL : o->out_path,
                                            .overwrite = slci_run_may_replace(&o->run, o->out_path),

@@ -32,8 +32,7 @@ typedef struct real_type {
 
 /* The type of a number's parts, and how many it has; 0 for one that is not converted. */
 static int parts_of(slc_dtype dtype, real_type *out) {
-    const bool is_complex = dtype == SLC_C32 || dtype == SLC_C64 || dtype == SLC_C128;
-    const int n_parts = is_complex ? 2 : 1;
+    const int n_parts = slc_dtype_is_complex(dtype) ? 2 : 1;
     out->kind = slc_dtype_is_signed_integer(dtype) ? WIDE_SIGNED
                 : slc_dtype_is_integer(dtype)      ? WIDE_UNSIGNED
                                                    : WIDE_DOUBLE;

@@ -316,8 +316,8 @@ static slc_direct_setup product_setup(const slc_direct_request *request,
 /* Longer granules, where the product kernel has room for them. */
 static void lengthen_granules(slc_direct_setup *product) {
     if (product->unit != SLC_DIRECT_UNIT_SHORT) {
-        const int granules =
-            terms_used(product) == 0 ? SLCI_CUDA_PLAIN_GRANULES : SLCI_CUDA_GRANULES;
+        const int granules = terms_used(product) <= SLCI_CUDA_PLAIN_TERMS ? SLCI_CUDA_PLAIN_GRANULES
+                                                                          : SLCI_CUDA_GRANULES;
         product->granule_rows *= granules;
         product->granule_samples *= granules;
     }

@@ -25,8 +25,8 @@
  * part of the next stage's columns, while the tensor cores work; a barrier ends a stage. What is
  * made next is loaded from shared memory before what is made now. Samples are prepared 256 at a
  * time, a thread each, and fetched as long before. Sums, 64 pixels a thread, leave at the end of a
- * run (a granule, or 8,192 samples of one, 16,384 where no tile has a correction term) through shared
- * memory and are added to the image by plain loads and stores, for which a block locks the tile.
+ * run (a granule, or 8,192 samples of one, 16,384 where no tile has two correction terms) through
+ * shared memory and are added to the image by plain loads and stores, for which a block locks the tile.
  *
  * Phases. Tensor cores and double precision share a unit: with a multiply-add in double for each
  * line and sample, instructions and tensor cores take turns. So a line's turn is a sum of 32-bit

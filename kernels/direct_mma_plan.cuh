@@ -76,9 +76,10 @@ template <int PRODUCTS, int TERMS, bool IS_SHORT, bool MIRRORED> struct slci_mma
     static constexpr int PIECES = IS_SHORT ? SLCI_MMA_WARPS : 1;
     static constexpr int PIECE_ROWS = SLCI_MMA_TILE / PIECES;
     /* Samples of a run at most: the list of those with a weight has room for them. */
-    static constexpr int RUN = SLC_DIRECT_GRANULE_SAMPLES * (IS_SHORT     ? 1
-                                                             : TERMS == 0 ? SLCI_CUDA_PLAIN_GRANULES
-                                                                          : SLCI_CUDA_GRANULES);
+    static constexpr int RUN =
+        SLC_DIRECT_GRANULE_SAMPLES * (IS_SHORT                         ? 1
+                                      : TERMS <= SLCI_CUDA_PLAIN_TERMS ? SLCI_CUDA_PLAIN_GRANULES
+                                                                       : SLCI_CUDA_GRANULES);
     /* From sample to sample: apart in their banks, where there is room. */
     static constexpr int SAMPLE_BYTES = IS_SPLIT && TERMS == 2 && !IS_SHORT ? 64 : 80;
     static constexpr int CHUNKS = STAGE / SLCI_MMA_CHUNK;

@@ -41,9 +41,10 @@
 
 /* Granules of the others in one of the product kernel in long stages, which adds to the image so much
  * less often: as many as shared memory has a list of samples for. It is longer where no tile of the
- * picture has correction terms. */
+ * picture has more than so many correction terms. */
 #define SLCI_CUDA_GRANULES 2
 #define SLCI_CUDA_PLAIN_GRANULES 4
+#define SLCI_CUDA_PLAIN_TERMS 1
 
 /* Direction cosine l of column `i`, m of row `j`; i and j may lie outside the picture. */
 static SLC_HOST_DEVICE inline double slci_direct_l(const slc_direct_geometry *geometry, int64_t i) {

@@ -246,6 +246,23 @@ static void frames_must_agree(void **state) {
                "its frame is FK5 of another equinox");
 }
 
+static void the_model_is_not_replaced(void **state) {
+    test_prediction *self = *state;
+    const slc_image_meta meta = test_prediction_meta(1);
+    write_pixels(self, &meta);
+    int64_t n_before = 0;
+    int64_t n_after = 0;
+    char *before = test_file_read(self->model, &n_before);
+    self->options.out_path = self->model;
+    self->options.run.overwrite = true;
+    TEST_FAILS(test_prediction_run(self), SLC_ERROR_ARGUMENT, "is an output");
+    char *after = test_file_read(self->model, &n_after);
+    assert_int_equal(n_after, n_before);
+    assert_memory_equal(after, before, (size_t)n_before);
+    free(before);
+    free(after);
+}
+
 static void numbers_that_are_none_are_counted(void **state) {
     test_prediction *self = *state;
     const slc_image_meta meta = test_prediction_meta(1);
@@ -346,6 +363,7 @@ int main(void) {
         CASE(zenith_data_have_n),
         CASE(channels_take_the_nearest_plane),
         CASE(frames_must_agree),
+        CASE(the_model_is_not_replaced),
         CASE(numbers_that_are_none_are_counted),
         CASE(other_units_are_said),
         CASE(weights_and_times_are_not_needed),

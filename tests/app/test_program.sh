@@ -123,10 +123,12 @@ if (ulimit -v 8000000 && "$program" --version >/dev/null 2>&1); then
 fi
 # Nor does a small stack end a run, with which threads would start too.
 (ulimit -s 128 && exec "$program" image "$base" -o v.h5 -q "${picture[@]}" >/dev/null 2>.err)
-check "a stack of 128 KiB makes a picture: $(cat .err)" test $? -eq 0
+code=$?
+check "a stack of 128 KiB makes a picture: $(cat .err)" test $code -eq 0
 rm -f v.h5
 (ulimit -s 128 && exec "$program" stats "$base:/Data/nsamples" >/dev/null 2>.err)
-check "and statistics: $(cat .err)" test $? -eq 0
+code=$?
+check "and statistics: $(cat .err)" test $code -eq 0
 # Few descriptors: with how many a run gets to the file depends on what the shell has open, but the reason
 # is named, by whoever finds it first.
 for descriptors in 4 5; do

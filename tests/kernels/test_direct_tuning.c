@@ -156,7 +156,7 @@ static void tiles_and_runs_are_counted(void **state) {
     setup = choose(SLC_DEVICE_CUDA, SLC_DIRECT_UNIT_NONE, 512, 1e-6, 2);
     expect_division(&work, SLC_DIRECT_LAUNCH_SINE, 4 * 8, 10, 100);
     setup = choose(SLC_DEVICE_CUDA, SLC_DIRECT_UNIT_GROUP, 512, 1e-6, 2);
-    /* Long stages have granules of four times as many rows where no tile has a term. */
+    /* Long stages have granules of four times as many rows where no tile has two terms. */
     expect_division(&work, SLC_DIRECT_LAUNCH_PRODUCT, 2 * 2 * 4, 3, 100);
 }
 
