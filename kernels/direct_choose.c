@@ -339,8 +339,11 @@ static slc_direct_setup choose_kernel(const slc_direct_request *request,
     }
     const bool is_wanted = request->tile_pixels > 0 ? request->tile_pixels == SLCI_CUDA_PRODUCT_TILE
                                                     : flops < (1.0 - LEAST_SAVED) * all_sine;
+    if (!is_wanted) {
+        return *sine;
+    }
     lengthen_granules(&product);
-    return is_wanted ? product : *sine;
+    return product;
 }
 
 static slc_status choose_cuda(const slc_direct_request *request, slc_direct_setup *setup) {

@@ -13,27 +13,29 @@ enum { N_DATA = 30000, N_INDEX = 2500 };
 static const slc_sparse_choice ways[] = {SLC_SPARSE_STREAMED, SLC_SPARSE_RESIDENT,
                                          SLC_SPARSE_MAPPED, SLC_SPARSE_AUTO};
 
+static slc_gather_options options_for(const test_fault_place *self, const char *out) {
+    return (slc_gather_options){.data_path = self->in,
+                                .data = "/data",
+                                .index_path = self->in,
+                                .index = "/i",
+                                .out_path = self->out,
+                                .out = out};
+}
+
 /* `device` NULL opens the host device. */
 static slc_status run_once(const void *context, int64_t way, slc_device *device) {
     const test_fault_place *self = context;
     const slc_sparse_choice sparse = ways[way];
     slc_gather_result result;
-    const slc_gather_options options = {.data_path = self->in,
-                                        .data = "/data",
-                                        .index_path = self->in,
-                                        .index = "/i",
-                                        .out_path = self->out,
-                                        .out = "/g/v",
-                                        /* By the data's filter. */
-                                        .form = {.n_chunk = sparse == SLC_SPARSE_STREAMED ? 2 : 0,
-                                                 .chunk = {300, 2}},
-                                        .run = {.vram_bytes =
-                                                    sparse == SLC_SPARSE_RESIDENT ? 300000 : 100000,
-                                                .ram_bytes = 8 << 20,
-                                                .device = SLC_CHOOSE_HOST,
-                                                .n_threads = 2,
-                                                .sparse = sparse,
-                                                .use_device = device}};
+    slc_gather_options options = options_for(self, "/g/v");
+    options.form = (slc_array_form){.n_chunk = sparse == SLC_SPARSE_STREAMED ? 2 : 0,
+                                    .chunk = {300, 2}}; /* by the data's filter */
+    options.run = (slc_run_options){.vram_bytes = sparse == SLC_SPARSE_RESIDENT ? 300000 : 100000,
+                                    .ram_bytes = 8 << 20,
+                                    .device = SLC_CHOOSE_HOST,
+                                    .n_threads = 2,
+                                    .sparse = sparse,
+                                    .use_device = device};
     (void)remove(self->out);
     return slc_gather_run(&options, &result);
 }
@@ -72,13 +74,8 @@ static int make(void **state) {
 static slc_sparse_choice run_by(const void *context, slc_run_options run) {
     const test_fault_place *self = context;
     slc_gather_result result;
-    const slc_gather_options options = {.data_path = self->in,
-                                        .data = "/data",
-                                        .index_path = self->in,
-                                        .index = "/i",
-                                        .out_path = self->out,
-                                        .out = "/v",
-                                        .run = run};
+    slc_gather_options options = options_for(self, "/v");
+    options.run = run;
     TEST_OK(slc_gather_run(&options, &result));
     return result.sparse;
 }

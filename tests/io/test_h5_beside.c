@@ -100,22 +100,24 @@ static void make_input(void) {
 
 /* All of them, and beside the input others of the same names with other numbers. */
 static void make_files(void) {
-    char path[TEST_PATH_BYTES];
+    static const struct {
+        const char *folder, *name;
+        int first;
+        bool is_raw;
+    } files[] = {{"links", "linked.h5", 100, false}, {"virtual", "virtual.h5", 200, false},
+                 {"raw", "raw.bin", 300, true},      {"links", "other.bin", 400, true},
+                 {".", "linked.h5", 1000, false},    {".", "virtual.h5", 1000, false},
+                 {".", "raw.bin", 1000, true}};
     make_input();
-    join("links", "linked.h5", path);
-    put_set(path, "x", 100);
-    join("virtual", "virtual.h5", path);
-    put_set(path, "x", 200);
-    join("raw", "raw.bin", path);
-    put_raw(path, 300);
-    join("links", "other.bin", path);
-    put_raw(path, 400);
-    join(".", "linked.h5", path);
-    put_set(path, "x", 1000);
-    join(".", "virtual.h5", path);
-    put_set(path, "x", 1000);
-    join(".", "raw.bin", path);
-    put_raw(path, 1000);
+    for (int64_t k = 0; k < TEST_COUNT(files); k++) {
+        char path[TEST_PATH_BYTES];
+        join(files[k].folder, files[k].name, path);
+        if (files[k].is_raw) {
+            put_raw(path, files[k].first);
+        } else {
+            put_set(path, "x", files[k].first);
+        }
+    }
 }
 
 static void expect_numbers(const char *name, int first) {
