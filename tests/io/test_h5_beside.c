@@ -45,8 +45,8 @@ static float value_of(int k) {
     return (float)k + 0.5F;
 }
 
-/* Numbers from first on. */
-static void put_set(const char *path, const char *name, int first) {
+/* A dataset "x" of numbers from first on. */
+static void put_set(const char *path, int first) {
     float values[N];
     const hsize_t n = N;
     for (int k = 0; k < N; k++) {
@@ -55,7 +55,7 @@ static void put_set(const char *path, const char *name, int first) {
     const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t space = H5Screate_simple(1, &n, NULL);
     const hid_t set =
-        H5Dcreate2(file, name, H5T_NATIVE_FLOAT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        H5Dcreate2(file, "x", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     assert_true(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
     assert_true(H5Dclose(set) >= 0 && H5Sclose(space) >= 0 && H5Fclose(file) >= 0);
 }
@@ -115,7 +115,7 @@ static void make_files(void) {
         if (files[k].is_raw) {
             put_raw(path, files[k].first);
         } else {
-            put_set(path, "x", files[k].first);
+            put_set(path, files[k].first);
         }
     }
 }
